@@ -10,7 +10,7 @@ import sys
 FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER.parent.parent / "python"))
 
-from dist.models.__main__ import parse
+from dist.models.__main__ import model_file
 
 SIZES = "--layers 2 --hidden 32 --heads 4 --seq 16 --batch 8 --vocab 48"
 MODELS = {
@@ -28,9 +28,7 @@ MODELS = {
 
 
 def text_of(arguments):
-    options = parse(f"{arguments} {SIZES}".split())
-    command = f"// python3 -m dist.models {arguments} {SIZES}\n"
-    return command + options.model(options).text()
+    return model_file(f"{arguments} {SIZES}".split())
 
 
 def differences(name, expected):

@@ -2,6 +2,8 @@
 """Prints a model file: `python3 -m dist.models gpt --layers 4 --hidden 256 ...`."""
 
 import argparse
+import shlex
+import sys
 
 from dist.models.gpt import GPT
 from dist.models.llama import Llama
@@ -80,9 +82,15 @@ def complete(parser, options):
     o.ffn = o.ffn or default
 
 
+def model_file(arguments):
+    """The model file for these command-line arguments; its first line says them."""
+    options = parse(arguments)
+    command = f"// python3 -m dist.models {shlex.join(arguments)}\n"
+    return command + options.model(options).text()
+
+
 def main():
-    options = parse()
-    print(options.model(options).text(), end="")
+    print(model_file(sys.argv[1:]), end="")
 
 
 if __name__ == "__main__":

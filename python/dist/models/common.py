@@ -64,15 +64,15 @@ class Model:
         count = f.constant(o.batch * o.seq, name="count")
         return f.elementwise("arith.divf", total, count, name="loss")
 
-    def declare_parameters(self):
+    def parameters(self):
+        """All parameters, in the order of the entry's arguments."""
         front, back = self.outer_parameters()
         layers = [
             p.prefixed(self.layer_prefix(i))
             for i in range(self.options.layers)
             for p in self.layer_parameters()
         ]
-        declared = [*front, *layers, *back]
-        self.weights = {p.name: self.entry.parameter(p) for p in declared}
+        return [*front, *layers, *back]
 
     def text(self):
         """The whole model file."""
@@ -82,7 +82,7 @@ class Model:
             for name in ("tokens", "targets")
         )
         key = f.argument("key", (2,), "i32", "nn.key") if o.dropout else None
-        self.declare_parameters()
+        self.weights = {p.name: f.parameter(p) for p in self.parameters()}
         block = None if o.straight_line else self.layer_function()
         x = self.embed(f, tokens, key)
         for index in range(o.layers):

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compares a dump of a generated model with PyTorch.
+
+The dump is what `./train --dump` or `dist-interp --outputs` wrote after
+`--steps` steps on the fixed batch of INPUTS. PyTorch starts from `--params` (a
+dump or checkpoint), or from the model's initial values under `--seed`. Loss,
+gradient norm, every gradient and every updated parameter are compared.
+"""
+
+import argparse
+import pathlib
+import shlex
+import sys
+
+import philox
+import torch
+from safetensors.torch import load_file
+from torch_models import loss_and_gradients
+from update import Optimizer
+
+from dist.models.__main__ import parse
+
+
+def read_model(path):
+    """Options and parameters of a model file, from the command in its first line."""
+    line = pathlib.Path(path).read_text().split("\n", 1)[0]
+    command, found, arguments = line.partition(" -m dist.models ")
+    if not found:
+        sys.exit(f"{path}: the first line is not the command of dist.models")
+    options = parse(shlex.split(arguments))
+    return options, options.model(options).parameters()
+
+
+def starting_values(parameters, path, seed, dtype):
+    """Tensors by name: from a file, or initial values rounded to f32."""
+    if path:
+        stored = load_file(path)
+        found = {p.name: stored.get(f"param:{p.name}", stored.get(p.name))
+                 for p in parameters}  # fmt: skip
+        missing = [name for name, x in found.items() if x is None]
+        if missing:
+            sys.exit(f"{path}: no parameter '{missing[0]}'")
+        return {name: x.to(dtype) for name, x in found.items()}
+    return {
+        p.name: torch.from_numpy(philox.initial_value(seed, p.name, p.shape, p.init))
+        .float()
+        .to(dtype)
+        for p in parameters
+    }
+
+
+def reference(options, parameters, inputs, arguments):
+    """What PyTorch finds in the last step, by the names of a dump."""
+    dtype = torch.float64 if arguments.f64 else torch.float32
+    values = starting_values(parameters, arguments.params, arguments.seed, dtype)
+    tokens, targets = (inputs[name].long() for name in ("tokens", "targets"))
+    optimizer = Optimizer(arguments, {p.name for p in parameters if not p.decay})
+    for step in range(arguments.first_step, arguments.first_step + arguments.steps):
+        key = philox.step_key(arguments.seed, step) if options.dropout else None
+        loss, gradients = loss_and_gradients(values, tokens, targets, options, key)
+        norm = torch.sqrt(sum((g.double() ** 2).sum() for g in gradients.values()))
+        values = optimizer.update(values, gradients, norm)
+    return {
+        "loss": loss,
+        "grad_norm": norm,
+        **{f"grad:{name}": g for name, g in gradients.items()},
+        **{f"param:{name}": x for name, x in values.items()},
+    }
+
+
+def errors(dump, expected, lr, steps):
+    """Error of every tensor by name; infinite where the dump lacks it."""
+    largest = max(
+        x.abs().max().item() for name, x in expected.items() if name.startswith("grad:")
+    )
+    floors = {"grad": 1e-2 * largest, "param": lr * steps}
+    for name, b in expected.items():
+        a = dump.get(name)
+        if a is None or a.shape != b.shape:
+            yield name, float("inf")
+            continue
+        floor = floors.get(name.partition(":")[0], 0.0)
+        scale = max(b.abs().max().item(), floor, 1e-30)
+        yield name, (a.double() - b.double()).abs().max().item() / scale
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model", help="a file written by dist.models")
+    parser.add_argument("dump", help="what to compare")
+    parser.add_argument("inputs", help="tokens and targets")
+    parser.add_argument("--params", help="where PyTorch starts")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--steps", type=int, default=1)
+    parser.add_argument("--first-step", type=int, default=1)
+    parser.add_argument("--f64", action="store_true", help="PyTorch computes in f64")
+    parser.add_argument("--tolerance", type=float, help="default 2e-5, 1e-10 in f64")
+    parser.add_argument("--only", default="", help="prefix of the names to compare")
+    Optimizer.add_options(parser)
+    return parser.parse_args()
+
+
+def main():
+    arguments = parse_arguments()
+    options, parameters = read_model(arguments.model)
+    expected = reference(options, parameters, load_file(arguments.inputs), arguments)
+    expected = {
+        name: x for name, x in expected.items() if name.startswith(arguments.only)
+    }
+    tolerance = arguments.tolerance or (1e-10 if arguments.f64 else 2e-5)
+    dump = load_file(arguments.dump)
+    found = dict(errors(dump, expected, arguments.lr, arguments.steps))
+    for name, error in found.items():
+        if not error <= tolerance:
+            print(f"{name}: error {error:.3g} over {tolerance:.3g}")
+    worst = max(found, key=found.get)
+    print(f"{len(found)} tensors, largest error {found[worst]:.3g} ({worst})")
+    return int(not found[worst] <= tolerance)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
