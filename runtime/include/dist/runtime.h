@@ -95,21 +95,23 @@ typedef struct {
   int32_t dtype; /**< DIST_F32 or DIST_F64 */
   int32_t causal;
   int64_t b, g, r, s, t, d, e;
-  int64_t q[4];          /**< strides of b, g, r, s */
-  int64_t k[3], v[3];    /**< strides of b, g, t */
-  int64_t o[4];          /**< strides of b, g, r, s */
-  int64_t bias[5];       /**< strides of b, g, r, s, t; 0 broadcasts */
-  int64_t window;        /**< 0: none */
+  int64_t q[4];       /**< strides of b, g, r, s */
+  int64_t k[3], v[3]; /**< strides of b, g, t */
+  int64_t o[4];       /**< strides of b, g, r, s */
+  int64_t bias[5];    /**< strides of b, g, r, s, t; 0 broadcasts */
+  int64_t window;     /**< Keys at a distance below it, both ways unless causal;
+                           0: none */
   double scale, softcap; /**< softcap 0: none */
   double dropout;        /**< rate; 0: none */
-  /** Global sizes of b, g·r, s, t and the offsets of this shard's b, g, r, s
-   * in them: they index the dropout mask. */
-  int64_t global[4], offset[4];
+  /** Global sizes of b, g, r, s, t and the offsets of this shard's b, g, r, s
+   * in them: they index the dropout mask; that of s also says which queries
+   * these are for causal, window and segments. t is whole. */
+  int64_t global[5], offset[4];
 } dist_attention_desc;
 
 /** Writes `o` and `lse` (f32, or f64 for f64; contiguous `b g r s`; the log of
  * the sum of exponentials of a row, -inf where a row attends to nothing).
- * `bias` (same type), `segment_ids` (i32, `b s`), `key` (2 x i32) may be null.
+ * `bias` (same type), `segment_ids` (i32, `b t`), `key` (2 x i32) may be null.
  */
 void dist_attention(dist_rank *rank, const dist_attention_desc *desc,
                     const void *q, const void *k, const void *v,
