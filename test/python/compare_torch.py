@@ -8,57 +8,29 @@ gradient norm, every gradient and every updated parameter are compared.
 """
 
 import argparse
-import pathlib
-import shlex
 import sys
 
 import philox
 import torch
 from safetensors.torch import load_file
+from model_files import initial_values, read_model, stored_values
 from torch_models import loss_and_gradients
-from update import Optimizer
-
-from dist.models.__main__ import parse
-
-
-def read_model(path):
-    """Options and parameters of a model file, from the command in its first line."""
-    line = pathlib.Path(path).read_text().split("\n", 1)[0]
-    command, found, arguments = line.partition(" -m dist.models ")
-    if not found:
-        sys.exit(f"{path}: the first line is not the command of dist.models")
-    options = parse(shlex.split(arguments))
-    return options, options.model(options).parameters()
-
-
-def starting_values(parameters, path, seed, dtype):
-    """Tensors by name: from a file, or initial values rounded to f32."""
-    if path:
-        stored = load_file(path)
-        found = {p.name: stored.get(f"param:{p.name}", stored.get(p.name))
-                 for p in parameters}  # fmt: skip
-        missing = [name for name, x in found.items() if x is None]
-        if missing:
-            sys.exit(f"{path}: no parameter '{missing[0]}'")
-        return {name: x.to(dtype) for name, x in found.items()}
-    return {
-        p.name: torch.from_numpy(philox.initial_value(seed, p.name, p.shape, p.init))
-        .float()
-        .to(dtype)
-        for p in parameters
-    }
+from update import Optimizer, global_norm
 
 
 def reference(options, parameters, inputs, arguments):
     """What PyTorch finds in the last step, by the names of a dump."""
     dtype = torch.float64 if arguments.f64 else torch.float32
-    values = starting_values(parameters, arguments.params, arguments.seed, dtype)
+    if arguments.params:
+        values = stored_values(parameters, arguments.params, dtype)
+    else:
+        values = initial_values(parameters, arguments.seed, dtype)
     tokens, targets = (inputs[name].long() for name in ("tokens", "targets"))
     optimizer = Optimizer(arguments, {p.name for p in parameters if not p.decay})
     for step in range(arguments.first_step, arguments.first_step + arguments.steps):
         key = philox.step_key(arguments.seed, step) if options.dropout else None
         loss, gradients = loss_and_gradients(values, tokens, targets, options, key)
-        norm = torch.sqrt(sum((g.double() ** 2).sum() for g in gradients.values()))
+        norm = global_norm(gradients)
         values = optimizer.update(values, gradients, norm)
     return {
         "loss": loss,

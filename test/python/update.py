@@ -4,6 +4,11 @@
 import torch
 
 
+def global_norm(gradients):
+    """Norm over every element of all gradients."""
+    return torch.sqrt(sum((g.double() ** 2).sum() for g in gradients.values()))
+
+
 class Optimizer:
     """SGD or AdamW after clipping to a norm; keeps its state between updates."""
 
