@@ -2,6 +2,7 @@
 """Cases of every op and attribute, for `compare_numpy.py`."""
 
 import dataclasses
+import functools
 
 import numpy as np
 import numpy_ops as ops
@@ -13,26 +14,27 @@ KEY = np.array([0x12345678, -7], np.int32)
 class Case:
     """One use of an op: what is written, and what it computes.
 
-    `head` is a pattern or monoid and pattern. `groups` are optional operands,
-    `attributes` are printed. `expected` is an array, or a tuple of arrays. Cases of one
-    `label` share a program.
+    `head` is a pattern, or a monoid and a pattern; `groups` are optional
+    operands by keyword; `attributes` are printed; `template` replaces all of
+    that for upstream ops. `reference(*operands, **groups)` is what NumPy says.
+    Cases of one `label` share a program.
     """
 
+    label: str
     op: str
     operands: list
-    expected: object
+    reference: object
     head: str = ""
     groups: dict = dataclasses.field(default_factory=dict)
     attributes: dict = dataclasses.field(default_factory=dict)
     template: str = ""
-    label: str = ""
 
-    def __post_init__(self):
-        self.label = self.label or self.op
-
-    @property
-    def results(self):
-        return self.expected if isinstance(self.expected, tuple) else (self.expected,)
+    def results(self, operands=None, groups=None):
+        """The results as a tuple, at other values of the operands if given."""
+        operands = self.operands if operands is None else operands
+        groups = self.groups if groups is None else groups
+        found = self.reference(*operands, **groups)
+        return found if isinstance(found, tuple) else (np.asarray(found),)
 
 
 def rounded(operands):
@@ -59,23 +61,23 @@ class Cases:
         operands = rounded(operands)
         groups = dict(zip(groups or {}, rounded((groups or {}).values())))
         function = getattr(ops, "slice_" if op == "slice" else op)
-        expected = function(*operands, **groups, **attributes, **(hidden or {}))
-        self.list.append(Case(op, operands, expected, "", groups, attributes))
+        reference = functools.partial(function, **attributes, **(hidden or {}))
+        self.list.append(Case(op, op, operands, reference, "", groups, attributes))
 
     def pattern(self, op, pattern, *operands, monoid=None, hidden=None, **sizes):
-        operands = rounded(operands)
         words = [monoid, pattern] if monoid else [pattern]
-        expected = getattr(ops, op)(*words, *operands, **sizes, **(hidden or {}))
+        given = {**sizes, **(hidden or {})}
+        reference = functools.partial(getattr(ops, op), *words, **given)
         head = f'{monoid} "{pattern}"' if monoid else f'"{pattern}"'
         label = "reduce_prod" if monoid == "prod" else op
-        self.list.append(Case(op, operands, expected, head, {}, sizes, label=label))
+        case = Case(label, op, rounded(operands), reference, head, {}, sizes)
+        self.list.append(case)
 
     def template(self, text, function, *operands):
         """An upstream op; `{0}` and `{t0}` stand for operand 0 and its type,
         `{t}` for the result's."""
-        operands = rounded(operands)
-        expected = function(*operands)
-        self.list.append(Case(text.split()[0], operands, expected, template=text))
+        op = text.split()[0]
+        self.list.append(Case(op, op, rounded(operands), function, template=text))
 
 
 def structural(c):

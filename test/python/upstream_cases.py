@@ -82,17 +82,17 @@ def casts(c):
 
 def upstream_cases():
     c = Cases()
-    x, y = 2 * c.random(3, 4), c.random(3, 4) + 3
+    x, y = 2 * c.random(3, 4), np.abs(c.random(3, 4)) + 1
     i, j = c.ids(100, 3, 4) - 50, c.ids(100, 3, 4) - 50
     for name, function in UNARY.items():
         c.template(f"{name} {{0}} : {{t0}}", function, x)
     for name, function in UNARY_POSITIVE.items():
-        c.template(f"{name} {{0}} : {{t0}}", function, np.abs(y))
+        c.template(f"{name} {{0}} : {{t0}}", function, y)
     for name, function in BINARY.items():
         c.template(f"{name} {{0}}, {{1}} : {{t0}}", function, x, y)
     for name, function in BINARY_INTEGER.items():
         c.template(f"{name} {{0}}, {{1}} : {{t0}}", function, i, j)
-    c.template("math.powf {0}, {1} : {t0}", np.power, np.abs(y), x)
+    c.template("math.powf {0}, {1} : {t0}", np.power, y, x)
     c.template("math.fma {0}, {1}, {2} : {t0}", lambda a, b, c: a * b + c, x, y, x)
     comparisons(c)
     casts(c)
