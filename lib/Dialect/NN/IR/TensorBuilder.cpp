@@ -68,6 +68,21 @@ Value TensorBuilder::toFloat(Value condition, Type type) {
   return select(condition, constant(type, 1.0), constant(type, 0.0));
 }
 
+Value TensorBuilder::widen(Value a) {
+  auto type = cast<RankedTensorType>(a.getType());
+  if (!isFloat(a) || type.getElementTypeBitWidth() >= 32)
+    return a;
+  return arith::ExtFOp::create(*this, type.clone(getF32Type()), a);
+}
+
+Value TensorBuilder::narrow(Value a, Type type) {
+  if (getElementTypeOrSelf(a.getType()) == getElementTypeOrSelf(type))
+    return a;
+  auto narrowed =
+      cast<RankedTensorType>(a.getType()).clone(getElementTypeOrSelf(type));
+  return arith::TruncFOp::create(*this, narrowed, a);
+}
+
 RankedTensorType TensorBuilder::dropDim(Type type, int64_t dim) {
   auto tensor = cast<RankedTensorType>(type);
   SmallVector<int64_t> shape(tensor.getShape());
@@ -100,6 +115,8 @@ Value TensorBuilder::sumAll(Value a) {
 
 Value TensorBuilder::sumLeading(Value a) {
   auto type = cast<RankedTensorType>(a.getType());
+  if (type.getRank() == 1)
+    return a;
   std::string last = "d" + std::to_string(type.getRank() - 1);
   return reduce(
       ReduceKind::Sum, dimNames(type.getRank()) + " -> " + last, a,
@@ -113,6 +130,8 @@ Value TensorBuilder::repeat(Value a, int64_t dim, Type type) {
 
 Value TensorBuilder::repeatLeading(Value a, Type type) {
   int64_t rank = rankOf(type);
+  if (rank == 1)
+    return a;
   return repeat("d" + std::to_string(rank - 1) + " -> " + dimNames(rank), a,
                 type);
 }

@@ -11,7 +11,7 @@ include "dist/Dialect/NN/IR/NNBase.td"
 
 class NN_UnaryOp<string mnemonic, list<Trait> traits = []>
     : NN_Op<mnemonic, !listconcat([AllTypesMatch<["input", "result"]>], traits)> {
-  let results = (outs AnyRankedTensor:$result);
+  let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = [{
     $input attr-dict `:` functional-type($input, $result)
   }];
@@ -71,10 +71,10 @@ def NN_StopGradientOp : NN_UnaryOp<"stop_gradient"> {
     %y = nn.stop_gradient %x : (tensor<8xf32>) -> tensor<8xf32>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$input);
+  let arguments = (ins AnyStaticShapeTensor:$input);
 }
 
-def NN_DropoutOp : NN_Op<"dropout"> {
+def NN_DropoutOp : NN_Op<"dropout", [AllTypesMatch<["input", "result"]>]> {
   let summary = "Drops elements at random and scales the rest";
   let description = [{
     Element i (row-major index in the *global* tensor) is kept iff its Philox
@@ -97,7 +97,7 @@ def NN_DropoutOp : NN_Op<"dropout"> {
   }];
 }
 
-def NN_FoldInOp : NN_Op<"fold_in"> {
+def NN_FoldInOp : NN_Op<"fold_in", [AllTypesMatch<["key", "result"]>]> {
   let summary = "Derives a key from a key and a number";
   let description = [{
     Words 0 and 1 of the Philox block with counter `(data, 0, 0, 1)` under `key`.

@@ -13,6 +13,7 @@ include "dist/Interfaces/DecomposableOpInterface.td"
 include "dist/Interfaces/DifferentiableOpInterface.td"
 include "dist/Interfaces/ShardingRuleOpInterface.td"
 include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/CommonTypeConstraints.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -105,8 +106,8 @@ class NN_CompositeOp<string mnemonic, list<Trait> traits = []>
     : NN_Op<mnemonic, !listconcat(traits,
         [DeclareOpInterfaceMethods<DecomposableOpInterface>])>;
 
-def NN_FloatTensor : RankedTensorOf<[F64, F32, BF16, F16]>;
-def NN_IdTensor : RankedTensorOf<[I32, I64]>;
+def NN_FloatTensor : StaticShapeTensorOf<[F64, F32, BF16, F16]>;
+def NN_IdTensor : StaticShapeTensorOf<[I32, I64]>;
 def NN_Key : Type<And<[RankedTensorOf<[I32]>.predicate,
     CPred<"::llvm::cast<::mlir::RankedTensorType>($_self).getShape() == ::llvm::ArrayRef<int64_t>({2})">]>,
     "random key (tensor<2xi32>)", "::mlir::RankedTensorType">;

@@ -42,7 +42,7 @@ def NN_LogSoftmaxOp : NN_SoftmaxBase<"log_softmax"> {
   }];
 }
 
-def NN_LayerNormOp : NN_CompositeOp<"layer_norm"> {
+def NN_LayerNormOp : NN_CompositeOp<"layer_norm", [AllTypesMatch<["input", "result"]>]> {
   let summary = "Mean 0 and variance 1 over the last dimension";
   let description = [{
     `(x − mean) / √(var + eps) · weight + bias`, the biased variance (1607.06450).
@@ -52,7 +52,8 @@ def NN_LayerNormOp : NN_CompositeOp<"layer_norm"> {
     ```
 
     **Constraints**
-    - (C1) `weight` and `bias` have the size of the last dimension.
+    - (C1) `weight` and `bias` have the size of the last dimension and the
+      element type of the operand.
     - (C2) `eps` is not negative.
   }];
   let arguments = (ins NN_FloatTensor:$input, NN_FloatTensor:$weight,
@@ -63,7 +64,7 @@ def NN_LayerNormOp : NN_CompositeOp<"layer_norm"> {
   }];
 }
 
-def NN_RmsNormOp : NN_CompositeOp<"rms_norm"> {
+def NN_RmsNormOp : NN_CompositeOp<"rms_norm", [AllTypesMatch<["input", "result"]>]> {
   let summary = "Root mean square 1 over the last dimension";
   let description = [{
     `x / √(mean(x²) + eps) · weight` (1910.07467).
@@ -73,7 +74,8 @@ def NN_RmsNormOp : NN_CompositeOp<"rms_norm"> {
     ```
 
     **Constraints**
-    - (C1) `weight` has the size of the last dimension.
+    - (C1) `weight` has the size of the last dimension and the element type of
+      the operand.
     - (C2) `eps` is not negative.
   }];
   let arguments = (ins NN_FloatTensor:$input, NN_FloatTensor:$weight, F32Attr:$eps);
@@ -97,7 +99,7 @@ def NN_CrossEntropyOp : NN_CompositeOp<"cross_entropy"> {
 
     **Constraints**
     - (C1) `labels` and the result have the shape of `logits` without its last
-      dimension.
+      dimension, the result its element type.
     - (C2) `0 <= label_smoothing < 1`; `z_loss` is not negative.
   }];
   let arguments = (ins NN_FloatTensor:$logits, NN_IdTensor:$labels,

@@ -62,6 +62,11 @@ public:
   /// 1 and 0 in the float element type of `type`.
   mlir::Value toFloat(mlir::Value condition, mlir::Type type);
 
+  /// bf16 and f16 as f32, in which formulas are computed; others as they are.
+  mlir::Value widen(mlir::Value a);
+  /// Rounds `a`, a widened value, to the element type of `type`.
+  mlir::Value narrow(mlir::Value a, mlir::Type type);
+
   /// The type of `type`'s shape without dimension `dim`.
   static mlir::RankedTensorType dropDim(mlir::Type type, int64_t dim);
 
