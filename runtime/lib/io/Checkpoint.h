@@ -13,10 +13,10 @@
 #ifndef DIST_RUNTIME_IO_CHECKPOINT_H
 #define DIST_RUNTIME_IO_CHECKPOINT_H
 
-#include "SafeTensors.h"
+#include "io/SafeTensors.h"
 
 #include <functional>
-#include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -37,9 +37,9 @@ struct SaveOptions {
   int64_t shardBytes = 5'000'000'000;
 };
 
-/// Writes checkpoint `folder`: into `folder.partial` beside it, flushed, then
-/// renamed. On any failure `folder` is what it was and the partial one is gone.
-/// Files in `folder` that are not a checkpoint's stay.
+/// Writes checkpoint `folder`: into `folder.dist-partial` beside it, flushed,
+/// then renamed. On any failure `folder` is what it was and the partial one is
+/// gone. Files in `folder` that are not a checkpoint's stay.
 Error saveCheckpoint(const std::string &folder, const TrainState &state,
                      const std::vector<TensorSpec> &tensors,
                      const TensorSource &source,
@@ -72,6 +72,8 @@ private:
   Error openFolder();
   Error openShards(const std::map<std::string, std::string> &shardOf);
   Error addFile(const std::string &file);
+  Error checkNames(const std::vector<TensorSpec> &expected,
+                   bool paramsOnly) const;
 
   std::string path;
   std::vector<SafeTensorsFile> shards;

@@ -7,8 +7,8 @@
 #ifndef DIST_RUNTIME_IO_DATAREADER_H
 #define DIST_RUNTIME_IO_DATAREADER_H
 
-#include "MappedFile.h"
-#include "TensorBlock.h"
+#include "io/MappedFile.h"
+#include "io/TensorBlock.h"
 
 #include <string>
 #include <vector>
@@ -24,13 +24,16 @@ public:
 
   int64_t getNumTokens() const { return count; }
 
-  /// Writes tokens [first, first + number) to `to` (i32 or i64). A token that
-  /// is not in [0, vocab) is an error that names file, offset and token.
+  /// Writes tokens [first, first + number) to `to`, i32 or i64. A token that is
+  /// not in [0, vocab) is an error that names file, offset and token.
   Error read(int64_t first, int64_t number, int64_t vocab, ElementType type,
              void *to) const;
 
 private:
-  TokenFile(MappedFile file) : file(std::move(file)) {}
+  explicit TokenFile(MappedFile file) : file(std::move(file)) {}
+
+  static Expected<TokenFile> create(MappedFile file, const TensorView &tokens);
+  Error refuse(int64_t index, int64_t vocab) const;
 
   MappedFile file;
   ElementType type = ElementType::U8;
@@ -66,8 +69,8 @@ public:
   /// epoch begins.
   void nextBatch();
 
-  /// Copies a rectangle of the batch's `tokens` and `targets` (`batch x seq`,
-  /// either may be null) of type i32 or i64.
+  /// Copies a block of the batch's `tokens` and `targets` (either may be null),
+  /// i32 or i64. The product of `block.dims` is batch * seq.
   Error copyBatch(const TensorBlock &block, ElementType type, void *tokens,
                   void *targets) const;
 
@@ -75,9 +78,11 @@ private:
   DataReader() = default;
 
   void sortEpoch(int64_t epoch);
-  int64_t windowAt(int64_t index);
+  int64_t chooseWindow(int64_t index);
   Error readTokens(int64_t first, int64_t number, ElementType type,
-                   void *to) const;
+                   std::byte *to) const;
+  Error copyStream(const TensorBlock &block, int64_t shift, ElementType type,
+                   std::byte *to) const;
 
   std::vector<TokenFile> files;
   std::vector<int64_t> starts;  ///< first token of each file, then their total
@@ -86,7 +91,6 @@ private:
   int64_t seq = 0, vocab = 0, numWindows = 0, position = 0;
   int64_t sortedEpoch = -1;
   uint64_t seed = 0;
-  bool shuffle = true;
 };
 
 } // namespace dist::io

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace dist::io {
@@ -52,6 +53,15 @@ void storeFloat(ElementType type, double value, void *to);
 
 /// The exact value of the float at `from`, which need not be aligned.
 double loadFloat(ElementType type, const void *from);
+
+/// Holds the value of every integer type.
+using WideInteger = __int128;
+
+/// The integer (or i1, as its byte) at `from`, which need not be aligned.
+WideInteger loadInteger(ElementType type, const void *from);
+
+/// In decimal, for messages. Values of 64-bit types only.
+std::string formatInteger(WideInteger value);
 
 } // namespace dist::io
 

@@ -7,7 +7,8 @@
 #ifndef DIST_RUNTIME_IO_INIT_H
 #define DIST_RUNTIME_IO_INIT_H
 
-#include "TensorBlock.h"
+#include "io/Philox.h"
+#include "io/TensorBlock.h"
 
 #include <string_view>
 
@@ -35,6 +36,8 @@ private:
 
   Init(Kind kind, double first = 0, double second = 0)
       : kind(kind), first(first), second(second) {}
+
+  double getValue(PhiloxKey key, uint64_t index) const;
 
   Kind kind;
   double first, second; ///< STD; LO and HI

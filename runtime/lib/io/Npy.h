@@ -7,8 +7,8 @@
 #ifndef DIST_RUNTIME_IO_NPY_H
 #define DIST_RUNTIME_IO_NPY_H
 
-#include "MappedFile.h"
-#include "TensorBlock.h"
+#include "io/MappedFile.h"
+#include "io/TensorBlock.h"
 
 namespace dist::io {
 

@@ -13,8 +13,9 @@
 #ifndef DIST_RUNTIME_IO_SAFETENSORS_H
 #define DIST_RUNTIME_IO_SAFETENSORS_H
 
-#include "MappedFile.h"
-#include "TensorBlock.h"
+#include "io/MappedFile.h"
+#include "io/OutputFile.h"
+#include "io/TensorBlock.h"
 
 #include <map>
 #include <string>
@@ -42,6 +43,9 @@ public:
 
   /// The tensor of that name, or null.
   const TensorView *lookup(std::string_view name) const;
+
+  /// The mapping alone; views that were copied stay valid with it.
+  MappedFile takeMapping() && { return std::move(file); }
 
 private:
   explicit SafeTensorsFile(MappedFile file) : file(std::move(file)) {}
@@ -72,21 +76,17 @@ public:
   create(const std::string &path, const std::vector<TensorSpec> &tensors,
          const Metadata &metadata);
 
-  SafeTensorsWriter(SafeTensorsWriter &&other) noexcept;
-  SafeTensorsWriter &operator=(SafeTensorsWriter &&) = delete;
-  ~SafeTensorsWriter();
-
   Error append(const void *data, int64_t bytes);
 
   /// Checks that all data came, flushes to the device and closes.
   Error finish();
 
 private:
-  SafeTensorsWriter() = default;
+  SafeTensorsWriter(OutputFile output, int64_t missing)
+      : output(std::move(output)), missing(missing) {}
 
-  std::string path;
-  int descriptor = -1;
-  int64_t missing = 0; ///< bytes that the header promises and nobody appended
+  OutputFile output;
+  int64_t missing; ///< bytes that the header promises and nobody appended
 };
 
 } // namespace dist::io

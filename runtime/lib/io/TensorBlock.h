@@ -7,7 +7,7 @@
 #ifndef DIST_RUNTIME_IO_TENSORBLOCK_H
 #define DIST_RUNTIME_IO_TENSORBLOCK_H
 
-#include "ElementType.h"
+#include "io/ElementType.h"
 #include "io/Error.h"
 
 #include <cstdint>
