@@ -95,7 +95,10 @@ static void flushFolder(const std::string &folder) {
 /// stands beside it is on the same file system.
 static Expected<std::string> resolve(const std::string &folder) {
   std::error_code failure;
-  fs::path path = fs::weakly_canonical(folder, failure);
+  // Absolute first: where nothing of a path exists, weakly_canonical leaves it
+  // relative, and a bare name has no parent.
+  fs::path path =
+      fs::weakly_canonical(fs::current_path(failure) / folder, failure);
   if (failure)
     return makeError("cannot use folder '%s': %s", folder.c_str(),
                      failure.message().c_str());
