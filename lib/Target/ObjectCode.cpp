@@ -1,0 +1,107 @@
+//===- ObjectCode.cpp - From the LLVM dialect to an object file -----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dist/Target/ObjectCode.h"
+#include "mlir/ExecutionEngine/OptUtils.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace mlir;
+using namespace dist;
+
+/// The host's features as LLVM writes them: "+avx2,-avx512f,...".
+static std::string getHostFeatures() {
+  std::vector<std::string> features;
+  for (const auto &feature : llvm::sys::getHostCPUFeatures())
+    features.push_back((feature.second ? "+" : "-") + feature.first().str());
+  llvm::sort(features);
+  return llvm::join(features, ",");
+}
+
+static FailureOr<std::unique_ptr<llvm::TargetMachine>>
+createTargetMachine(Location loc, const ObjectOptions &options) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+  std::string error;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return emitError(loc, error);
+
+  bool isHost = options.cpu.empty();
+  std::string cpu = isHost ? llvm::sys::getHostCPUName().str() : options.cpu;
+  std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
+      target->createMCSubtargetInfo(triple, "", ""));
+  if (!subtarget->isCPUStringValid(cpu))
+    return emitError(loc, "unknown CPU '")
+           << cpu << "', expected one that LLVM knows for " << triple.str();
+  std::string features = isHost ? getHostFeatures() : "";
+  // Some CPUs with 512-bit vectors are tuned for 256; our loops are long.
+  if (triple.isX86())
+    features += features.empty() ? "-prefer-256-bit" : ",-prefer-256-bit";
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, cpu, features, {}, llvm::Reloc::PIC_, std::nullopt,
+      llvm::CodeGenOptLevel::Aggressive));
+}
+
+/// Without triple, layout and features on the module and its functions, LLVM
+/// optimises for no machine in particular and does not vectorise.
+static void setTarget(llvm::Module &module, llvm::TargetMachine &machine) {
+  module.setTargetTriple(machine.getTargetTriple());
+  module.setDataLayout(machine.createDataLayout());
+  for (llvm::Function &function : module) {
+    function.addFnAttr("target-cpu", machine.getTargetCPU());
+    function.addFnAttr("target-features", machine.getTargetFeatureString());
+  }
+}
+
+LogicalResult dist::emitObject(ModuleOp module, const ObjectOptions &options,
+                               llvm::raw_pwrite_stream &os) {
+  auto machine = createTargetMachine(module.getLoc(), options);
+  if (failed(machine))
+    return failure();
+  registerBuiltinDialectTranslation(*module.getContext());
+  registerLLVMDialectTranslation(*module.getContext());
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> translated =
+      translateModuleToLLVMIR(module, context, "kernels");
+  if (!translated)
+    return module.emitError("expected a module in the LLVM dialect");
+  setTarget(*translated, **machine);
+  if (llvm::Error error = makeOptimizingTransformer(
+          options.optLevel, /*sizeLevel=*/0, machine->get())(translated.get()))
+    return module.emitError(llvm::toString(std::move(error)));
+  llvm::legacy::PassManager passes;
+  if ((*machine)->addPassesToEmitFile(passes, os, nullptr,
+                                      llvm::CodeGenFileType::ObjectFile))
+    return module.emitError("the target cannot write object files");
+  passes.run(*translated);
+  return success();
+}
+
+FailureOr<std::vector<std::string>>
+dist::lookupCpuFeatures(Location loc, const ObjectOptions &options) {
+  auto machine = createTargetMachine(loc, options);
+  if (failed(machine))
+    return failure();
+  std::vector<std::string> features;
+  const llvm::MCSubtargetInfo *subtarget = (*machine)->getMCSubtargetInfo();
+  for (const auto &feature : llvm::sys::getHostCPUFeatures())
+    if (subtarget->checkFeatures(("+" + feature.first()).str()))
+      features.push_back(feature.first().str());
+  llvm::sort(features);
+  return features;
+}
