@@ -6,7 +6,6 @@
 
 #include "dist/Conversion/Passes.h"
 #include "mlir/Conversion/Passes.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -29,7 +28,6 @@ void dist::buildKernelsToLLVMPipeline(OpPassManager &pm) {
 
   // After the emitter, which must see which value is costly.
   pm.addPass(createExpandMath());
-  pm.addPass(arith::createArithExpandOpsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 
@@ -62,9 +60,9 @@ void dist::registerConversionPipelines() {
 }
 
 void dist::registerKernelDialects(DialectRegistry &registry) {
-  registry.insert<LLVM::LLVMDialect, arith::ArithDialect,
-                  bufferization::BufferizationDialect, func::FuncDialect,
-                  linalg::LinalgDialect, math::MathDialect,
-                  memref::MemRefDialect, scf::SCFDialect,
-                  tensor::TensorDialect>();
+  registry
+      .insert<LLVM::LLVMDialect, arith::ArithDialect,
+              bufferization::BufferizationDialect, func::FuncDialect,
+              linalg::LinalgDialect, math::MathDialect, memref::MemRefDialect,
+              scf::SCFDialect, tensor::TensorDialect>();
 }
