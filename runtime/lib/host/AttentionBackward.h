@@ -107,7 +107,7 @@ private:
     for (int64_t i = 0; i < columns * valueWidth; ++i)
       dv[i] = 0;
     for (int64_t row = 0; row < desc.s; row += kTile) {
-      Tile at = {row, least(kTile, desc.s - row), column, columns};
+      Tile at = scores.tileAt(row, column);
       if (scores.isVisible(at))
         addQueries(at);
     }
@@ -116,35 +116,41 @@ private:
 
   void addQueries(const Tile &at) {
     const T *q = queries + at.row * width, *g = gradO + at.row * valueWidth;
-    multiply<T, Left::AsIs>(at.rows, paddedColumns<T>(at), desc.d, q, width,
-                            keysTransposed, kTile, tile, kTile, false);
+    multiply<T, Product::ToTile>(at.rows, paddedColumns<T>(at), desc.d, q,
+                                 width, keysTransposed, kTile, tile, kTile,
+                                 false, at.edge);
     scores.finish(at, tile, slope);
-    multiply<T, Left::AsIs>(at.rows, paddedColumns<T>(at), desc.e, g,
-                            valueWidth, valuesTransposed, kTile, grads, kTile,
-                            false);
+    multiply<T, Product::ToTile>(at.rows, paddedColumns<T>(at), desc.e, g,
+                                 valueWidth, valuesTransposed, kTile, grads,
+                                 kTile, false, at.edge);
     for (int64_t i = 0; i < at.rows; ++i) {
       if (scores.hasDropout())
         differentiateDroppedRow(at, i);
       else
         differentiateRow(at, i);
+      clearPastEnd(at, i, tile);
+      clearPastEnd(at, i, grads);
       if (call.dbias)
         addToBias(at, i);
       if (slope)
-        for (int64_t j = i * kTile; j < i * kTile + at.columns; ++j)
+        for (int64_t j = i * kTile; j < i * kTile + at.end(i); ++j)
           grads[j] *= slope[j];
     }
-    multiply<T, Left::Transposed>(at.columns, valueWidth, at.rows, tile, kTile,
-                                  g, valueWidth, dv, valueWidth, true);
-    multiply<T, Left::Transposed>(at.columns, width, at.rows, grads, kTile, q,
-                                  width, dk, width, true);
-    multiply<T, Left::AsIs>(at.rows, width, at.columns, grads, kTile, keys,
-                            width, dq + at.row * width, width, true);
+    multiply<T, Product::FromTransposed>(at.columns, valueWidth, at.rows, tile,
+                                         kTile, g, valueWidth, dv, valueWidth,
+                                         true, at.edge);
+    multiply<T, Product::FromTransposed>(at.columns, width, at.rows, grads,
+                                         kTile, q, width, dk, width, true,
+                                         at.edge);
+    multiply<T, Product::FromTile>(at.rows, width, at.columns, grads, kTile,
+                                   keys, width, dq + at.row * width, width,
+                                   true, at.edge);
   }
 
   /// Scores become probabilities; their gradients those of the scores.
   void differentiateRow(const Tile &at, int64_t i) {
     T sum = lse[at.row + i], dot = dots[at.row + i];
-    for (int64_t j = 0; j < at.columns; j += kLanes<T>) {
+    for (int64_t j = 0; j < at.end(i); j += kLanes<T>) {
       T *score = tile + i * kTile + j, *grad = grads + i * kTile + j;
       Vec<T> p = exp(load(score) - sum);
       store(score, p);
@@ -158,7 +164,7 @@ private:
     scores.dropoutFactors(at, i, factors);
     for (int64_t j = at.columns; j < paddedColumns<T>(at); ++j)
       factors[j] = 0;
-    for (int64_t j = 0; j < at.columns; j += kLanes<T>) {
+    for (int64_t j = 0; j < at.end(i); j += kLanes<T>) {
       T *score = tile + i * kTile + j, *grad = grads + i * kTile + j;
       Vec<T> p = exp(load(score) - sum), factor = load(factors + j);
       store(score, p * factor);
@@ -172,12 +178,12 @@ private:
             (at.row + i) * strides[3] + at.column * strides[4];
     const T *row = grads + i * kTile;
     if (strides[4]) {
-      for (int64_t j = 0; j < at.columns; ++j)
+      for (int64_t j = 0; j < at.end(i); ++j)
         to[j] += row[j];
       return;
     }
     T sum = 0;
-    for (int64_t j = 0; j < at.columns; ++j)
+    for (int64_t j = 0; j < at.end(i); ++j)
       sum += row[j];
     *to += sum;
   }

@@ -72,29 +72,31 @@ private:
     int64_t end = scores.endKey(row + rows - 1);
     for (int64_t column = scores.firstKey(row) / kTile * kTile; column < end;
          column += kTile)
-      addKeys({row, rows, column, least(kTile, desc.t - column)});
+      addKeys(scores.tileAt(row, column));
     write(row, rows);
   }
 
   void addKeys(const Tile &at) {
-    multiply<T, Left::AsIs>(at.rows, paddedColumns<T>(at), desc.d, queries,
-                            desc.d, keys + at.column * desc.d, kTile, tile,
-                            kTile, false);
+    multiply<T, Product::ToTile>(at.rows, paddedColumns<T>(at), desc.d, queries,
+                                 desc.d, keys + at.column * desc.d, kTile, tile,
+                                 kTile, false, at.edge);
     scores.finish(at, tile, nullptr);
-    for (int64_t i = 0; i < at.rows; ++i)
-      softmaxRow(i, paddedColumns<T>(at));
+    for (int64_t i = 0; i < at.rows; ++i) {
+      softmaxRow(i, at.end(i));
+      clearPastEnd(at, i, tile);
+    }
     if (scores.hasDropout())
       dropProbabilities(at);
-    multiply<T, Left::AsIs>(at.rows, width, at.columns, tile, kTile,
-                            values + at.column * width, width, result, width,
-                            true);
+    multiply<T, Product::FromTile>(at.rows, width, at.columns, tile, kTile,
+                                   values + at.column * width, width, result,
+                                   width, true, at.edge);
   }
 
   /// Replaces the scores of a row by exponentials below the new largest one.
   void softmaxRow(int64_t i, int64_t columns) {
     T *row = tile + i * kTile;
-    Vec<T> maxima = load(row);
-    for (int64_t j = kLanes<T>; j < columns; j += kLanes<T>) {
+    Vec<T> maxima = Vec<T>{} + largest[i];
+    for (int64_t j = 0; j < columns; j += kLanes<T>) {
       Vec<T> x = load(row + j);
       maxima = x > maxima ? x : maxima;
     }

@@ -25,9 +25,13 @@ namespace {
 /// Queries and keys of a tile; the distance of its rows in memory.
 constexpr int64_t kTile = 64;
 
-/// Queries [row, row + rows) times keys [column, column + columns).
+/// Queries [row, row + rows) times keys [column, column + columns). Query
+/// row + i attends to none of the keys from column + i + edge on.
 struct Tile {
-  int64_t row, rows, column, columns;
+  int64_t row, rows, column, columns, edge;
+
+  /// Scores of row i that count.
+  int64_t end(int64_t i) const { return most(0, least(columns, i + edge)); }
 };
 
 /// Columns that are computed: what is past the last key is masked.
@@ -61,6 +65,13 @@ public:
   int64_t endKey(int64_t row) const {
     int64_t past = desc.causal ? 1 : desc.window ? desc.window : desc.t;
     return least(position(row) + past, desc.t);
+  }
+
+  /// The tile of at most kTile queries and keys that starts there.
+  Tile tileAt(int64_t row, int64_t column) const {
+    return {row, least(kTile, desc.s - row), column,
+            least(kTile, desc.t - column),
+            desc.causal ? position(row) + 1 - column : kNoEdge};
   }
 
   /// Whether any query of the tile may attend to any of its keys.
@@ -140,11 +151,13 @@ private:
         endKey(tile.row) >= tile.column + padded)
       return;
     for (int64_t i = 0; i < tile.rows; ++i) {
-      int64_t first = firstKey(tile.row + i) - tile.column;
-      int64_t end = endKey(tile.row + i) - tile.column;
-      for (int64_t j = 0; j < padded; ++j)
-        if (j < first || j >= end)
-          scores[i * kTile + j] = T(-__builtin_inf());
+      T *row = scores + i * kTile;
+      int64_t first = least(firstKey(tile.row + i) - tile.column, padded);
+      int64_t end = most(endKey(tile.row + i) - tile.column, 0);
+      for (int64_t j = 0; j < first; ++j)
+        row[j] = T(-__builtin_inf());
+      for (int64_t j = end; j < padded; ++j)
+        row[j] = T(-__builtin_inf());
     }
   }
 
@@ -153,6 +166,15 @@ private:
   Head head;
   DropoutMask mask;
 };
+
+/// Zeros the columns of row i of a tile that do not count; the vector that has
+/// the first of them is masked already.
+template <typename T>
+inline void clearPastEnd(const Tile &at, int64_t i, T *tile) {
+  for (int64_t j = roundUp(at.end(i), kLanes<T>); j < at.columns;
+       j += kLanes<T>)
+    store(tile + i * kTile + j, Vec<T>{});
+}
 
 /// to[columns][kTile] = the transpose of from[rows][columns], zeros behind.
 template <typename T>

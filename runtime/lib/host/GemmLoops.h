@@ -59,8 +59,9 @@ private:
            kGemmDepth, depth);
       pack(b + p * desc.b_row + j * desc.b_column, desc.b_row, desc.b_column,
            depth, columns, right, kGemmColumns, width);
-      multiply<T, Left::AsIs>(rows, width, depth, left, kGemmDepth, right,
-                              kGemmColumns, result, kGemmColumns, true);
+      multiply<T, Product::FromTile>(rows, width, depth, left, kGemmDepth,
+                                     right, kGemmColumns, result, kGemmColumns,
+                                     true);
     }
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t l = 0; l < columns; ++l) {
