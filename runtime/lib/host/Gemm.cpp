@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// f32 goes to oneDNN, which runs each call on the thread that makes it; a
-// product is cut in slabs and the rank's own pool runs them. Where the cuts are
-// depends on the shape only, so the bits do not depend on the number of
-// threads. What oneDNN does not take goes to own loops.
+// f32 goes to oneDNN, which runs each call on the thread that makes it; f64 and
+// what oneDNN does not take or is slow at go to own loops. A product is cut in
+// slabs or blocks and the rank's own pool runs them. Where the cuts are depends
+// on the shape only, so the bits do not depend on the number of threads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -100,25 +100,32 @@ static void sgemmTask(void *args, int64_t lo, int64_t hi) {
 
 /// Work that pays for handing it to another thread, in multiply-adds.
 static constexpr int64_t kGrainWork = 96 * 96 * 96;
-/// A slab keeps enough columns or rows for oneDNN's packing to pay.
-static constexpr int64_t kLeastSlab = 64, kMostSlabs = 16;
+
+/// Runs `tasks` equal shares of `work` multiply-adds; what is small stays here.
+static void share(dist_rank *rank, dist_task task, void *args, int64_t tasks,
+                  int64_t work) {
+  int64_t grain = std::max<int64_t>(1, kGrainWork * tasks / work);
+  if (tasks <= grain)
+    return task(args, 0, tasks);
+  dist_parallel_for(rank, task, args, tasks, grain);
+}
 
 static void runSgemm(dist_rank *rank, SgemmCall call) {
+  // oneDNN packs the other operand once per slab: few slabs, none narrow.
+  constexpr int64_t leastSlab = 64;
   const dist_gemm_desc &desc = call.desc;
   call.cutRows = desc.m >= desc.n;
   int64_t length = std::max(desc.m, desc.n), work = desc.m * desc.n * desc.k;
+  int64_t most = std::clamp<int64_t>(work >> 27, 4, 64);
   // A power of two, so that the usual numbers of threads get equal shares.
   int64_t slabs = 1;
-  while (slabs < kMostSlabs && length >= 2 * slabs * kLeastSlab &&
+  while (slabs < most && length >= 2 * slabs * leastSlab &&
          work >= 2 * slabs * kGrainWork)
     slabs *= 2;
   call.slab = (length + slabs * 16 - 1) / (slabs * 16) * 16;
   call.slabsPerMatrix = (length + call.slab - 1) / call.slab;
-  int64_t rows = desc.batch * call.slabsPerMatrix;
-  int64_t grain = std::max<int64_t>(1, kGrainWork / std::max<int64_t>(work, 1));
-  if (rows <= grain)
-    return sgemmTask(&call, 0, rows);
-  dist_parallel_for(rank, sgemmTask, &call, rows, grain);
+  share(rank, sgemmTask, &call, desc.batch * call.slabsPerMatrix,
+        desc.batch * work);
 }
 
 /// The product with c transposed, which swaps the operands.
@@ -136,16 +143,26 @@ static dist_gemm_desc transposed(const dist_gemm_desc &desc) {
 }
 
 static void runLoops(dist_rank *rank, const Kernels &kernels, GemmCall call) {
+  constexpr int64_t leastColumns = 128, mostColumns = 512;
   const dist_gemm_desc &desc = *call.desc;
-  call.slabsPerMatrix = (desc.m + kGemmSlab - 1) / kGemmSlab;
-  int64_t rows = desc.batch * call.slabsPerMatrix;
-  int64_t work = kGemmSlab * desc.n * std::max<int64_t>(desc.k, 1);
+  // The left operand is read in place: cutting columns packs nothing twice.
+  bool inPlace = desc.a_column == 1;
+  int64_t work = desc.m * desc.n * std::max<int64_t>(desc.k, 1);
+  int64_t most = std::clamp<int64_t>(work >> 26, inPlace ? 8 : 4, 64);
+  int64_t target = std::min(most, work / kGrainWork);
+  call.rows = desc.m, call.columns = desc.n;
+  for (int64_t blocks = 1; blocks < target || call.columns > mostColumns;
+       blocks *= 2)
+    if (call.columns >= 2 * leastColumns &&
+        (inPlace || call.columns >= call.rows))
+      call.columns = (call.columns / 2 + 31) / 32 * 32;
+    else
+      call.rows = (call.rows / 2 + 11) / 12 * 12;
+  int64_t tasks = desc.batch * ((desc.m + call.rows - 1) / call.rows) *
+                  ((desc.n + call.columns - 1) / call.columns);
   const TypedKernels &typed =
       desc.dtype == DIST_F64 ? kernels.f64 : kernels.f32;
-  int64_t grain = std::max<int64_t>(1, kGrainWork / work);
-  if (rows <= grain)
-    return typed.gemm(&call, 0, rows);
-  dist_parallel_for(rank, typed.gemm, &call, rows, grain);
+  share(rank, typed.gemm, &call, tasks, desc.batch * work);
 }
 
 void dist::gemmUsing(const Kernels &kernels, dist_rank *rank,
@@ -153,7 +170,16 @@ void dist::gemmUsing(const Kernels &kernels, dist_rank *rank,
                      void *c) {
   if (desc->batch == 0 || desc->m == 0 || desc->n == 0)
     return;
-  runLoops(rank, kernels, {desc, a, b, c, 0});
+  runLoops(rank, kernels, {desc, a, b, c, 0, 0});
+}
+
+/// oneDNN loses more than half of its speed on operands whose rows along k lie
+/// a multiple of 2 KB apart: they compete for few sets of the cache.
+static bool isSlowAlongK(const dist_gemm_desc &desc, const BlasMatrix &a,
+                         const BlasMatrix &b) {
+  constexpr int64_t conflict = 512;
+  return desc.k > 1 && ((a.transposed == 'T' && a.leading % conflict == 0) ||
+                        (b.transposed == 'N' && b.leading % conflict == 0));
 }
 
 void dist_gemm(dist_rank *rank, const dist_gemm_desc *desc, const void *a,
@@ -170,8 +196,10 @@ void dist_gemm(dist_rank *rank, const dist_gemm_desc *desc, const void *a,
   }
   auto left = asBlas(product.m, product.k, product.a_row, product.a_column);
   auto right = asBlas(product.k, product.n, product.b_row, product.b_column);
-  if (!layout || !left || !right)
-    return gemmUsing(hostKernels(), rank, desc, a, b, c);
+  bool isVector = product.m == 1 || product.n == 1;
+  if (!layout || !left || !right ||
+      (!isVector && isSlowAlongK(product, *left, *right)))
+    return gemmUsing(hostKernels(), rank, &product, a, b, c);
   runSgemm(rank, {product, *left, *right, static_cast<const float *>(a),
                   static_cast<const float *>(b), static_cast<float *>(c), true,
                   0, 0});

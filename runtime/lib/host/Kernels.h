@@ -36,23 +36,20 @@ struct AttentionGradCall : AttentionInputs {
   int64_t dbiasStrides[5];
 };
 
-/// One product c (+)= a * b with any strides.
+/// Products with any strides, cut in blocks.
 struct GemmCall {
   const dist_gemm_desc *desc;
   const void *a, *b;
   void *c;
-  int64_t slabsPerMatrix;
+  int64_t rows, columns; ///< Of a block.
 };
-
-/// Rows of a slab of GemmCall.
-constexpr int64_t kGemmSlab = 96;
 
 /// Kernels of one element type.
 struct TypedKernels {
   dist_task attention;     ///< AttentionCall; a row is one (b, g, r).
   dist_task attentionGrad; ///< AttentionGradCall; a row is one (b, g), without
                            ///< the dimensions that share a slice of dbias.
-  dist_task gemm;          ///< GemmCall; a row is one slab of one matrix.
+  dist_task gemm;          ///< GemmCall; a row is one block of one matrix.
 };
 
 /// Kernels of one instruction set.

@@ -8,7 +8,7 @@
 #define DIST_VECTOR_BYTES 32
 #include "AttentionBackward.h"
 #include "AttentionForward.h"
-#include "GemmLoops.h"
+#include "GemmBlock.h"
 
 using namespace dist;
 

@@ -7,7 +7,7 @@
 #define DIST_VECTOR_BYTES 64
 #include "AttentionBackward.h"
 #include "AttentionForward.h"
-#include "GemmLoops.h"
+#include "GemmBlock.h"
 
 using namespace dist;
 

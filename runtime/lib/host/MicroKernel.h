@@ -43,6 +43,10 @@ inline void multiplyBlock(const T *a, int64_t lda, const T *b, int64_t ldb,
     left[i] = accumulate ? load(c + i * ldc) : Vec<T>{};
     right[i] = accumulate ? load(c + i * ldc + kLanes<T>) : Vec<T>{};
   }
+  // A long product leaves the time to fetch what it will be stored to.
+  if (k >= 128)
+    for (int64_t i = 0; i < Rows; ++i)
+      __builtin_prefetch(c + i * ldc, 1);
   for (int64_t p = 0; p < k; ++p) {
     Vec<T> b0 = load(b + p * ldb), b1 = load(b + p * ldb + kLanes<T>);
 #pragma clang loop unroll(full)
