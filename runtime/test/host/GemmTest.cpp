@@ -69,10 +69,11 @@ double errorOf(const dist_gemm_desc &d, const std::vector<T> &a,
 struct Shape {
   int64_t batch, m, n, k;
 };
-const Shape kShapes[] = {{1, 1, 1, 1},    {1, 5, 7, 3},      {1, 64, 64, 64},
-                         {3, 17, 33, 65}, {2, 130, 1, 40},   {2, 1, 130, 40},
-                         {1, 200, 97, 1}, {1, 150, 300, 70}, {5, 4, 4, 4},
-                         {1, 0, 4, 4},    {0, 3, 3, 3},      {2, 6, 5, 0}};
+const Shape kShapes[] = {{1, 1, 1, 1},     {1, 5, 7, 3},      {1, 64, 64, 64},
+                         {3, 17, 33, 65},  {2, 130, 1, 40},   {2, 1, 130, 40},
+                         {1, 200, 97, 1},  {1, 150, 300, 70}, {5, 4, 4, 4},
+                         {1, 0, 4, 4},     {0, 3, 3, 3},      {2, 6, 5, 0},
+                         {1, 99, 70, 300}, {1, 20, 600, 30}};
 
 using Run = std::function<void(dist_rank *, const dist_gemm_desc *,
                                const void *, const void *, void *)>;
