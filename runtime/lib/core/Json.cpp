@@ -18,7 +18,8 @@ std::string JsonValue::describe() const {
 
 void JsonValue::fail(const std::string &message) const {
   if (!*error)
-    *error = io::Error::failure(path + " " + message);
+    *error =
+        io::Error::failure(path + (message[0] == ':' ? "" : " ") + message);
 }
 
 bool JsonValue::has(const char *key) const {

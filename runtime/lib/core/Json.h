@@ -39,7 +39,8 @@ public:
          int64_t max = std::numeric_limits<int64_t>::max()) const;
   std::vector<std::string> asStrings() const;
 
-  /// Records that this value is wrong: `PATH MESSAGE`.
+  /// Records that this value is wrong: `PATH MESSAGE`, or `PATH: REASON` of a
+  /// message that begins with the colon.
   void fail(const std::string &message) const;
 
 private:

@@ -74,7 +74,11 @@ char *HostBackend::allocate(int64_t bytes) {
   void *memory =
       mmap(nullptr, std::max<int64_t>(bytes, 1), PROT_READ | PROT_WRITE,
            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return memory == MAP_FAILED ? nullptr : static_cast<char *>(memory);
+  if (memory == MAP_FAILED)
+    return nullptr;
+  // Fewer misses of the address cache in large products; only a wish.
+  madvise(memory, bytes, MADV_HUGEPAGE);
+  return static_cast<char *>(memory);
 }
 
 void HostBackend::release(char *memory, int64_t bytes) {

@@ -1,4 +1,4 @@
-//===- TinyProgram.cpp - A compiled program written by hand ---------------===//
+//===- TinyProgram.cpp - Least squares, data parallel ---------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 using nlohmann::json;
 
@@ -17,22 +15,17 @@ TinyHook tinyHook;
 
 static constexpr int64_t kColumns = TinyProgram::kColumns;
 
-template <typename T>
-static T *at(char *arena, int64_t offset) {
-  return reinterpret_cast<T *>(arena + offset);
-}
-
 /// (x, y, w, step, loss, grad): this rank's part of loss and gradient.
 template <int64_t ranks>
 static void forwardBackward(dist_rank *rank, char *arena,
                             const int64_t *offsets) {
-  const auto *x = at<float>(arena, offsets[0]);
-  const auto *y = at<float>(arena, offsets[1]);
-  const auto *w = at<float>(arena, offsets[2]);
+  const auto *x = HandProgram::at<float>(arena, offsets[0]);
+  const auto *y = HandProgram::at<float>(arena, offsets[1]);
+  const auto *w = HandProgram::at<float>(arena, offsets[2]);
   if (tinyHook.body)
-    tinyHook.body(rank, *at<int64_t>(arena, offsets[3]));
-  auto *loss = at<float>(arena, offsets[4]);
-  auto *grad = at<float>(arena, offsets[5]);
+    tinyHook.body(rank, *HandProgram::at<int64_t>(arena, offsets[3]));
+  auto *loss = HandProgram::at<float>(arena, offsets[4]);
+  auto *grad = HandProgram::at<float>(arena, offsets[5]);
   // Padding is zero, so the rows past the end add nothing.
   int64_t rows = (TinyProgram::kRows + ranks - 1) / ranks;
   *loss = 0;
@@ -50,13 +43,13 @@ static void forwardBackward(dist_rank *rank, char *arena,
 /// (grad, w, lr, m, norm)
 template <int64_t ranks>
 static void update(dist_rank *rank, char *arena, const int64_t *offsets) {
-  const auto *grad = at<float>(arena, offsets[0]);
-  auto *w = at<float>(arena, offsets[1]);
-  float lr = *at<float>(arena, offsets[2]), squares = 0;
-  auto *m = at<float>(arena, offsets[3]);
+  const auto *grad = HandProgram::at<float>(arena, offsets[0]);
+  auto *w = HandProgram::at<float>(arena, offsets[1]);
+  float lr = *HandProgram::at<float>(arena, offsets[2]), squares = 0;
+  auto *m = HandProgram::at<float>(arena, offsets[3]);
   for (int64_t j = 0; j < kColumns; ++j)
     squares += grad[j] * grad[j];
-  *at<float>(arena, offsets[4]) = std::sqrt(squares);
+  *HandProgram::at<float>(arena, offsets[4]) = std::sqrt(squares);
   if (!std::isfinite(squares))
     return;
   for (int64_t j = 0; j < kColumns; ++j)
@@ -67,71 +60,53 @@ static void update(dist_rank *rank, char *arena, const int64_t *offsets) {
     m[j] += grad[first + j];
 }
 
-static json tensor(const char *name, const char *role, const char *dtype,
-                   std::vector<int64_t> shape, int64_t offset,
-                   bool split = false) {
-  json axes = json::array();
-  for (size_t i = 0; i < shape.size(); ++i)
-    axes.push_back(split && i == 0 ? json::array({"dp"}) : json::array());
-  return {{"name", name},  {"role", role}, {"dtype", dtype},  {"shape", shape},
-          {"dims", shape}, {"axes", axes}, {"offset", offset}};
-}
-
-TinyProgram::TinyProgram(int64_t ranks) {
+static json describe(int64_t ranks, int64_t threads) {
   constexpr int64_t x = 0, y = 64, w = 128, m = 192, lr = 256, step = 320,
                     loss = 384, grad = 448, norm = 512, key = 576;
-  json w0 = tensor("w", "param", "f32", {kColumns}, w);
+  json w0 = HandProgram::tensor("w", "param", "f32", {kColumns}, w);
   w0["init"] = "normal 0.5";
-  json hook = tensor("w", "", "f32", {kColumns}, grad);
+  json hook = HandProgram::tensor("w", "", "f32", {kColumns}, grad);
   hook["hook"] = "grad";
   hook["at"] = {grad};
-  json document = {{"name", "tiny"},
-                   {"mesh", json::array({json::array({"dp", ranks})})},
-                   {"threads", 1},
-                   {"arena_bytes", 640},
-                   {"optimizer", {{"name", "sgd"}, {"lr", 0.1}}},
-                   {"communicators", {{{"axes", {"dp"}}}}},
-                   {"tensors",
-                    {tensor("x", "input", "f32", {kRows, kColumns}, x, true),
-                     tensor("y", "input", "f32", {kRows}, y, true), w0,
-                     tensor("m:w", "state", "f32", {kColumns}, m, true),
-                     tensor("lr", "lr", "f32", {}, lr),
-                     tensor("step", "step", "i64", {}, step),
-                     tensor("loss", "loss", "f32", {}, loss),
-                     tensor("grad_norm", "norm", "f32", {}, norm),
-                     tensor("squares", "metric", "f32", {}, loss),
-                     tensor("key", "key", "i32", {2}, key)}},
-                   {"step",
-                    {{{"run", 0}, {"at", {x, y, w, step, loss, grad}}},
-                     {{"collective", "all_reduce"},
-                      {"comm", 0},
-                      {"monoid", "sum"},
-                      {"dtype", "f32"},
-                      {"at", {loss, grad}},
-                      {"counts", {1, kColumns}},
-                      {"op", "grads"}},
-                     hook,
-                     {{"run", 1}, {"at", {grad, w, lr, m, norm}}}}}};
-  manifest = document.dump();
-  if (ranks == 1)
-    segments = {forwardBackward<1>, update<1>};
-  else if (ranks == 2)
-    segments = {forwardBackward<2>, update<2>};
-  else
-    segments = {forwardBackward<4>, update<4>};
-  program = {DIST_ABI_VERSION, 2, manifest.data(), manifest.size(),
-             segments.data()};
+  json document = {
+      {"name", "tiny"},
+      {"mesh", json::array({json::array({"dp", ranks})})},
+      {"threads", threads},
+      {"arena_bytes", 640},
+      {"optimizer", {{"name", "sgd"}, {"lr", 0.1}}},
+      {"communicators", {{{"axes", {"dp"}}}}},
+      {"tensors",
+       {HandProgram::tensor("x", "input", "f32", {TinyProgram::kRows, kColumns},
+                            x, true),
+        HandProgram::tensor("y", "input", "f32", {TinyProgram::kRows}, y, true),
+        w0, HandProgram::tensor("m:w", "state", "f32", {kColumns}, m, true),
+        HandProgram::tensor("lr", "lr", "f32", {}, lr),
+        HandProgram::tensor("step", "step", "i64", {}, step),
+        HandProgram::tensor("loss", "loss", "f32", {}, loss),
+        HandProgram::tensor("grad_norm", "norm", "f32", {}, norm),
+        HandProgram::tensor("squares", "metric", "f32", {}, loss),
+        HandProgram::tensor("key", "key", "i32", {2}, key)}},
+      {"step",
+       {{{"run", 0}, {"at", {x, y, w, step, loss, grad}}},
+        {{"collective", "all_reduce"},
+         {"comm", 0},
+         {"monoid", "sum"},
+         {"dtype", "f32"},
+         {"at", {loss, grad}},
+         {"counts", {1, kColumns}},
+         {"op", "grads"}},
+        hook,
+        {{"run", 1}, {"at", {grad, w, lr, m, norm}}}}}};
+  return document;
 }
 
-int TinyProgram::run(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "tiny");
-  std::vector<char *> argv;
-  for (std::string &argument : arguments)
-    argv.push_back(argument.data());
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  int status = dist_main(&program, static_cast<int>(argv.size()), argv.data());
-  output = testing::internal::GetCapturedStdout();
-  errors = testing::internal::GetCapturedStderr();
-  return status;
+static std::vector<dist_segment> getSegments(int64_t ranks) {
+  if (ranks == 1)
+    return {forwardBackward<1>, update<1>};
+  if (ranks == 2)
+    return {forwardBackward<2>, update<2>};
+  return {forwardBackward<4>, update<4>};
 }
+
+TinyProgram::TinyProgram(int64_t ranks, int64_t threads)
+    : HandProgram(describe(ranks, threads), getSegments(ranks)) {}

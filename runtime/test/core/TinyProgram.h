@@ -1,4 +1,4 @@
-//===- TinyProgram.h - A compiled program written by hand -------*- C++ -*-===//
+//===- TinyProgram.h - Least squares, data parallel -------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -7,27 +7,16 @@
 #ifndef DIST_RUNTIME_TEST_CORE_TINYPROGRAM_H
 #define DIST_RUNTIME_TEST_CORE_TINYPROGRAM_H
 
-#include "dist/runtime.h"
-
-#include <cstdint>
-#include <string>
-#include <vector>
+#include "HandProgram.h"
 
 /// Least squares, data parallel: y = x w with x of 5 x 3 and w of 3, the mean
 /// of squares as loss, its gradient, its norm and a step of SGD. The 5 rows are
 /// split over `dp` in ceiling blocks; `w` is stored whole, its momentum `m:w`
 /// (the sum of the gradients) split over `dp`.
-struct TinyProgram {
+struct TinyProgram : HandProgram {
   static constexpr int64_t kRows = 5, kColumns = 3;
 
-  explicit TinyProgram(int64_t ranks);
-
-  /// Runs dist_main on `arguments`; `output` gets what it printed.
-  int run(std::vector<std::string> arguments);
-
-  dist_program program;
-  std::string manifest, output, errors;
-  std::vector<dist_segment> segments;
+  explicit TinyProgram(int64_t ranks, int64_t threads = 1);
 };
 
 /// What a test wants the segment of the forward pass to do besides.
