@@ -6,6 +6,7 @@
 
 #include "io/CheckpointFolder.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -91,26 +92,36 @@ static void flushFolder(const std::string &folder) {
   ::close(descriptor);
 }
 
-/// The folder's name without symbolic links and trailing slashes, so that what
-/// stands beside it is on the same file system.
+static Error unusable(const std::string &folder, const std::string &reason) {
+  return makeError("'%s' cannot hold a checkpoint: %s", folder.c_str(),
+                   reason.c_str());
+}
+
+/// True if `path` is `folder` or inside it.
+static bool isWithin(const fs::path &path, const fs::path &folder) {
+  auto [end, rest] =
+      std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return end == folder.end();
+}
+
+/// The folder's absolute name without symbolic links and trailing slashes, so
+/// that what stands beside it is on the same file system.
 static Expected<std::string> resolve(const std::string &folder) {
   std::error_code failure;
   // Absolute first: where nothing of a path exists, weakly_canonical leaves it
   // relative, and a bare name has no parent.
-  fs::path path =
-      fs::weakly_canonical(fs::current_path(failure) / folder, failure);
+  fs::path working = fs::current_path(failure);
+  fs::path path = fs::weakly_canonical(working / folder, failure);
   if (failure)
-    return makeError("cannot use folder '%s': %s", folder.c_str(),
-                     failure.message().c_str());
+    return unusable(folder, failure.message());
   if (!path.has_filename()) // a trailing slash of a folder that is not there
     path = path.parent_path();
   if (folder.empty() || !path.has_filename())
-    return makeError("'%s' cannot hold a checkpoint; expected the name of a "
-                     "folder",
-                     folder.c_str());
+    return unusable(folder, "expected the name of a folder");
+  if (isWithin(working, path)) // it would be gone once the folder is replaced
+    return unusable(folder, "it is, or holds, the working folder");
   if (exists(path.string()) && !isFolder(path.string()))
-    return makeError("'%s' is not a folder; expected one, or nothing",
-                     folder.c_str());
+    return unusable(folder, "it is not a folder");
   return path.string();
 }
 
@@ -146,9 +157,7 @@ Error PartialFolder::prepare() {
   struct stat own, place;
   if (::fstat(lock, &own) == 0 && ::stat(folder.c_str(), &place) == 0 &&
       own.st_dev != place.st_dev)
-    return makeError("'%s' is a mount point, which cannot be replaced; "
-                     "expected a folder inside it",
-                     folder.c_str());
+    return unusable(folder, "it is a mount point; expected a folder inside it");
   if (!exists(folder) && isFolder(previous))
     ::rename(previous.c_str(), folder.c_str());
   else

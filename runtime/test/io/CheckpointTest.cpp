@@ -107,9 +107,26 @@ TEST(Checkpoint, CreatesParentsAndFollowsLinks) {
   expectCheckpoint(folder / "a/b/c", 5, 8);
 }
 
+TEST(Checkpoint, RelativeNames) {
+  TempFolder folder;
+  fs::path before = fs::current_path();
+  fs::current_path(folder.root);
+  for (const char *name : {"c", "./c", "c/", "d/e"}) {
+    save(name);
+    save(name, 5, 8);
+    expectCheckpoint(name, 5, 8);
+  }
+  for (const char *path : {".", "./", "..", "x/.."})
+    EXPECT_MESSAGE(checkSaveFolder(path),
+                   "it is, or holds, the working folder");
+  fs::current_path(before);
+  EXPECT_EQ(folder.list(), (std::vector<std::string>{"c", "d"}));
+}
+
 TEST(Checkpoint, RefusesFoldersThatCannotBeReplaced) {
   TempFolder folder;
-  EXPECT_MESSAGE(checkSaveFolder(folder.write("file", "")), "is not a folder");
+  EXPECT_MESSAGE(checkSaveFolder(folder.write("file", "")),
+                 "file' cannot hold a checkpoint: it is not a folder");
   EXPECT_MESSAGE(checkSaveFolder(folder / "file/c"), "file/c'");
   EXPECT_MESSAGE(checkSaveFolder(""), "'' cannot hold a checkpoint");
   EXPECT_MESSAGE(checkSaveFolder("/"), "'/' cannot hold a checkpoint");
