@@ -17,7 +17,13 @@ def DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
     dimension becomes a maximum and a sum over the axes that divide it. So the
     op is replaced by them on entry to the *sharded* phase.
   }];
-  let methods = [InterfaceMethod<
+  let extraClassOf = [{ return $_op.isComposite(); }];
+  let methods = [
+  InterfaceMethod<[{
+    Whether this op is composite: an op of several kinds may be so in some (a
+    mean is, a sum is not). Casts to the interface fail where it is not.
+    }], "bool", "isComposite", (ins), "", [{ return true; }]>,
+  InterfaceMethod<
     "Writes the simpler ops at `builder`; returns one value per result.",
     "::llvm::SmallVector<::mlir::Value>", "decompose",
     (ins "::mlir::OpBuilder &":$builder)>];

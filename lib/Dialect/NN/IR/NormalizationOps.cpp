@@ -43,15 +43,6 @@ static Value repeatOverLast(TensorBuilder &b, Value rows, Value like) {
 //===----------------------------------------------------------------------===//
 
 template <typename OpTy>
-static LogicalResult verifyDim(OpTy op) {
-  int64_t dim = op.getDim(), rank = op.getInput().getType().getRank();
-  if (dim < 0 || dim >= rank) // C1
-    return op.emitOpError("expects 'dim' in [0, ")
-           << rank << "), but it is " << dim;
-  return success();
-}
-
-template <typename OpTy>
 static ShardingRule softmaxRule(OpTy op) {
   std::string dims = ruleDims(op.getInput().getType().getRank(), op.getDim());
   return ShardingRule::parse(dims + " ->" + dims, op);
@@ -75,7 +66,9 @@ static Exponentials buildExponentials(TensorBuilder &b, Value x, int64_t dim) {
   return {max, shifted, exp, b.sum(exp, dim)};
 }
 
-LogicalResult SoftmaxOp::verify() { return verifyDim(*this); }
+LogicalResult SoftmaxOp::verify() {
+  return verifyDim(*this, getDim(), getInput().getType()); // C1
+}
 
 ShardingRule SoftmaxOp::getShardingRule() { return softmaxRule(*this); }
 
@@ -101,7 +94,9 @@ int64_t SoftmaxOp::getFlops() {
   return 5 * getInput().getType().getNumElements();
 }
 
-LogicalResult LogSoftmaxOp::verify() { return verifyDim(*this); }
+LogicalResult LogSoftmaxOp::verify() {
+  return verifyDim(*this, getDim(), getInput().getType()); // C1
+}
 
 ShardingRule LogSoftmaxOp::getShardingRule() { return softmaxRule(*this); }
 

@@ -9,7 +9,7 @@
 
 include "dist/Dialect/NN/IR/NNBase.td"
 
-def NN_EmbeddingOp : NN_Op<"embedding"> {
+def NN_EmbeddingOp : NN_LinearOp<"embedding"> {
   let summary = "Rows of a table";
   let description = [{
     Row `ids[…]` of a `v d` table, with `dist.logical` dims after v in general.
@@ -23,7 +23,7 @@ def NN_EmbeddingOp : NN_Op<"embedding"> {
 
     **Constraints**
     - (C1) The result's shape is that of `ids`, then the table's without its
-      first dimension.
+      first dimension, its element type the table's.
   }];
   let arguments = (ins NN_FloatTensor:$table, NN_IdTensor:$ids,
                        OptionalAttr<Dist_PlaceAttr>:$place);
@@ -33,10 +33,10 @@ def NN_EmbeddingOp : NN_Op<"embedding"> {
   }];
 }
 
-def NN_EmbeddingGradOp : NN_Op<"embedding_grad"> {
+def NN_EmbeddingGradOp : NN_LinearOp<"embedding_grad"> {
   let summary = "Rows added into a table of zeros";
   let description = [{
-    The derivative of `nn.embedding`: row v of the result is the sum of the
+    The derivative of `nn.embedding`, itself without one: row v of the result is the sum of the
     rows of `updates` whose id is v, in the order of the ids, so that the bits
     do not depend on threads. With a `place` (of the result) ids are global and
     those of other devices are left out.
@@ -47,7 +47,7 @@ def NN_EmbeddingGradOp : NN_Op<"embedding_grad"> {
 
     **Constraints**
     - (C1) The shape of `updates` is that of `ids`, then the result's without
-      its first dimension.
+      its first dimension, its element type the result's.
   }];
   let arguments = (ins NN_IdTensor:$ids, NN_FloatTensor:$updates,
                        OptionalAttr<Dist_PlaceAttr>:$place);
@@ -57,7 +57,7 @@ def NN_EmbeddingGradOp : NN_Op<"embedding_grad"> {
   }];
 }
 
-def NN_TakeOp : NN_Op<"take"> {
+def NN_TakeOp : NN_LinearOp<"take"> {
   let summary = "Slices of a tensor at given indices";
   let description = [{
     `jnp.take(x, ids, axis=dim)`; an index outside is an error at run time.
@@ -69,7 +69,7 @@ def NN_TakeOp : NN_Op<"take"> {
     **Constraints**
     - (C1) `dim` is a dimension of `input`.
     - (C2) The result is the input's shape with `dim` replaced by the shape of
-      `ids`.
+      `ids` and its element type.
   }];
   let arguments = (ins AnyRankedTensor:$input, NN_IdTensor:$ids, I64Attr:$dim);
   let results = (outs AnyRankedTensor:$result);
@@ -78,7 +78,7 @@ def NN_TakeOp : NN_Op<"take"> {
   }];
 }
 
-def NN_GatherOp : NN_Op<"gather"> {
+def NN_GatherOp : NN_LinearOp<"gather"> {
   let summary = "Elements along a dimension at given indices";
   let description = [{
     `jnp.take_along_axis(x, indices, axis=dim)`; an index outside is an error at
@@ -91,7 +91,7 @@ def NN_GatherOp : NN_Op<"gather"> {
     **Constraints**
     - (C1) `dim` is a dimension of `input`; ranks are equal.
     - (C2) Other dimensions of `indices` and `input` agree; the result has the
-      shape of `indices`.
+      shape of `indices` and the input's element type.
   }];
   let arguments = (ins AnyRankedTensor:$input, NN_IdTensor:$indices, I64Attr:$dim);
   let results = (outs AnyRankedTensor:$result);
@@ -100,7 +100,7 @@ def NN_GatherOp : NN_Op<"gather"> {
   }];
 }
 
-def NN_ScatterAddOp : NN_Op<"scatter_add"> {
+def NN_ScatterAddOp : NN_LinearOp<"scatter_add"> {
   let summary = "Adds updates at given indices";
   let description = [{
     `input` with `updates[i]` added at `ids[i]` along `dim` (the adjoint of
@@ -114,7 +114,8 @@ def NN_ScatterAddOp : NN_Op<"scatter_add"> {
 
     **Constraints**
     - (C1) `dim` is a dimension of `input`.
-    - (C2) `updates` has the shape that `nn.take` or `nn.gather` would give.
+    - (C2) `updates` has the shape that `nn.take` or `nn.gather` would give; the
+      result has the input's type.
   }];
   let arguments = (ins NN_FloatTensor:$input, NN_IdTensor:$ids,
                        NN_FloatTensor:$updates, I64Attr:$dim);

@@ -92,14 +92,21 @@ def NN_NoUnknownAttributes : NativeOpTrait<"NoUnknownAttributes"> {
   let cppNamespace = "::dist::nn";
 }
 
-class NN_Op<string mnemonic, list<Trait> traits = []>
+class NN_OpBase<string mnemonic, list<Trait> traits, list<string> ruleMethods>
     : Op<NN_Dialect, mnemonic, !listconcat(traits, [
         Pure, NN_NoUnknownAttributes,
-        DeclareOpInterfaceMethods<ShardingRuleOpInterface>,
+        DeclareOpInterfaceMethods<ShardingRuleOpInterface, ruleMethods>,
         DeclareOpInterfaceMethods<DifferentiableOpInterface>,
         DeclareOpInterfaceMethods<CostOpInterface>])> {
   let hasVerifier = 1;
 }
+
+class NN_Op<string mnemonic, list<Trait> traits = []>
+    : NN_OpBase<mnemonic, traits, []>;
+
+/// An op that is linear in some of its operands and says in which.
+class NN_LinearOp<string mnemonic, list<Trait> traits = []>
+    : NN_OpBase<mnemonic, traits, ["getLinearity"]>;
 
 /// An op that stands for reductions and elementwise ops.
 class NN_CompositeOp<string mnemonic, list<Trait> traits = []>

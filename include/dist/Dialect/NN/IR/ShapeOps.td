@@ -9,7 +9,7 @@
 
 include "dist/Dialect/NN/IR/NNBase.td"
 
-def NN_SliceOp : NN_Op<"slice"> {
+def NN_SliceOp : NN_LinearOp<"slice"> {
   let summary = "A strided part of a tensor";
   let description = [{
     Elements `starts`, `starts + strides`, … below `limits`, per dimension.
@@ -21,7 +21,8 @@ def NN_SliceOp : NN_Op<"slice"> {
     **Constraints**
     - (C1) The arrays have one entry per dimension.
     - (C2) `0 <= start <= limit <= size`, `stride >= 1`.
-    - (C3) The result has `⌈(limit − start) / stride⌉` elements.
+    - (C3) The result has the element type and `⌈(limit − start) / stride⌉`
+      elements.
   }];
   let arguments = (ins AnyRankedTensor:$input, DenseI64ArrayAttr:$starts,
                        DenseI64ArrayAttr:$limits, DenseI64ArrayAttr:$strides);
@@ -32,7 +33,7 @@ def NN_SliceOp : NN_Op<"slice"> {
   let hasFolder = 1;
 }
 
-def NN_PadOp : NN_Op<"pad"> {
+def NN_PadOp : NN_LinearOp<"pad"> {
   let summary = "A tensor with a border";
   let description = [{
     `low` elements in front and `high` behind each dimension, of `value`;
@@ -45,7 +46,8 @@ def NN_PadOp : NN_Op<"pad"> {
     **Constraints**
     - (C1) The arrays have one entry per dimension, not negative.
     - (C2) `value` has the element type.
-    - (C3) The result has `low + size + (size − 1)·interior + high` elements.
+    - (C3) The result has the element type and
+      `low + size + (size − 1)·interior + high` elements.
   }];
   let arguments = (ins AnyRankedTensor:$input, DenseI64ArrayAttr:$low,
                        DenseI64ArrayAttr:$high,
@@ -57,7 +59,7 @@ def NN_PadOp : NN_Op<"pad"> {
   }];
 }
 
-def NN_ConcatOp : NN_Op<"concat"> {
+def NN_ConcatOp : NN_LinearOp<"concat"> {
   let summary = "Tensors one behind the other";
   let description = [{
     ```mlir
@@ -65,8 +67,9 @@ def NN_ConcatOp : NN_Op<"concat"> {
     ```
 
     **Constraints**
-    - (C1) `dim` is a dimension of the operands.
-    - (C2) The other dimensions agree; `dim` of the result is the sum.
+    - (C1) There is an operand; `dim` is a dimension of the operands.
+    - (C2) The other dimensions and element types agree; `dim` of the result is
+      the sum.
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, I64Attr:$dim);
   let results = (outs AnyRankedTensor:$result);
@@ -76,7 +79,7 @@ def NN_ConcatOp : NN_Op<"concat"> {
   let hasFolder = 1;
 }
 
-def NN_ReverseOp : NN_Op<"reverse"> {
+def NN_ReverseOp : NN_LinearOp<"reverse"> {
   let summary = "Dimensions back to front";
   let description = [{
     ```mlir
@@ -85,6 +88,7 @@ def NN_ReverseOp : NN_Op<"reverse"> {
 
     **Constraints**
     - (C1) `dims` are distinct dimensions of the operand.
+    - (C2) The result has the type of the operand.
   }];
   let arguments = (ins AnyRankedTensor:$input, DenseI64ArrayAttr:$dims);
   let results = (outs AnyRankedTensor:$result);
@@ -93,7 +97,7 @@ def NN_ReverseOp : NN_Op<"reverse"> {
   }];
 }
 
-def NN_ReshapeOp : NN_Op<"reshape"> {
+def NN_ReshapeOp : NN_LinearOp<"reshape"> {
   let summary = "The same elements under another shape";
   let description = [{
     Row-major; what einops cannot say. Prefer `nn.rearrange`, whose pattern
@@ -104,7 +108,7 @@ def NN_ReshapeOp : NN_Op<"reshape"> {
     ```
 
     **Constraints**
-    - (C1) Both shapes have the same number of elements.
+    - (C1) Both shapes have the same number of elements, of one type.
   }];
   let arguments = (ins AnyRankedTensor:$input);
   let results = (outs AnyRankedTensor:$result);

@@ -10,7 +10,7 @@
 include "dist/Dialect/NN/IR/NNBase.td"
 include "dist/Dialect/NN/IR/ReduceKind.td"
 
-def NN_EinsumOp : NN_Op<"einsum"> {
+def NN_EinsumOp : NN_LinearOp<"einsum"> {
   let summary = "Sum of products over named dimensions";
   let description = [{
     Names absent from the result are summed. Any number of operands.
@@ -21,7 +21,8 @@ def NN_EinsumOp : NN_Op<"einsum"> {
     ```
 
     **Constraints**
-    - (C1) The pattern has a term per operand and a dimension per dimension.
+    - (C1) The pattern has a term per operand and a dimension per dimension;
+      every name of the result is in an operand.
     - (C2) A name has one size.
     - (C3) Element types are equal.
   }];
@@ -32,7 +33,7 @@ def NN_EinsumOp : NN_Op<"einsum"> {
   }];
 }
 
-def NN_RearrangeOp : NN_Op<"rearrange"> {
+def NN_RearrangeOp : NN_LinearOp<"rearrange"> {
   let summary = "Permutes, splits and merges dimensions";
   let description = [{
     ```mlir
@@ -42,6 +43,7 @@ def NN_RearrangeOp : NN_Op<"rearrange"> {
     **Constraints**
     - (C1) Both sides have the same names.
     - (C2) Names have one size; sizes of names in `()` are inferred or given.
+    - (C3) Element types are equal.
   }];
   let arguments = (ins NN_PatternAttr:$pattern, AnyRankedTensor:$input);
   let results = (outs AnyRankedTensor:$result);
@@ -51,7 +53,7 @@ def NN_RearrangeOp : NN_Op<"rearrange"> {
   let hasFolder = 1;
 }
 
-def NN_RepeatOp : NN_Op<"repeat"> {
+def NN_RepeatOp : NN_LinearOp<"repeat"> {
   let summary = "Broadcasts along new dimensions";
   let description = [{
     ```mlir
@@ -61,6 +63,7 @@ def NN_RepeatOp : NN_Op<"repeat"> {
     **Constraints**
     - (C1) Every name of the operand is in the result.
     - (C2) A name has one size.
+    - (C3) Element types are equal.
   }];
   let arguments = (ins NN_PatternAttr:$pattern, AnyRankedTensor:$input);
   let results = (outs AnyRankedTensor:$result);
@@ -69,12 +72,14 @@ def NN_RepeatOp : NN_Op<"repeat"> {
   }];
 }
 
-def NN_ReduceOp : NN_Op<"reduce"> {
+def NN_ReduceOp : NN_LinearOp<"reduce", [
+    DeclareOpInterfaceMethods<DecomposableOpInterface, ["isComposite"]>]> {
   let summary = "Reduces named dimensions";
   let description = [{
     `sum max min mean` over the names that the result does not have. Sums and
     means accumulate in f32, in f64 for f64. The derivative of max and min
-    shares the cotangent equally among ties.
+    shares the cotangent equally among ties. A mean is composite: a sum times
+    one over the count, so that sharding meets sums only.
 
     ```mlir
     %m = nn.reduce max "b h s t -> b h s"(%scores) : (tensor<8x8x128x128xf32>) -> tensor<8x8x128xf32>
@@ -83,6 +88,7 @@ def NN_ReduceOp : NN_Op<"reduce"> {
     **Constraints**
     - (C1) Every name of the result is in the operand.
     - (C2) A name has one size.
+    - (C3) Element types are equal; those of a mean are floats.
   }];
   let arguments = (ins NN_ReduceKind:$kind, NN_PatternAttr:$pattern,
                        AnyRankedTensor:$input);

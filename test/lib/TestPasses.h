@@ -1,0 +1,24 @@
+//===- TestPasses.h - Passes that show what interfaces say ------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DIST_TEST_LIB_TESTPASSES_H
+#define DIST_TEST_LIB_TESTPASSES_H
+
+namespace dist::test {
+
+void registerTestShardingRules();
+void registerTestCosts();
+void registerTestDerivatives();
+
+inline void registerTestPasses() {
+  registerTestShardingRules();
+  registerTestCosts();
+  registerTestDerivatives();
+}
+
+} // namespace dist::test
+
+#endif // DIST_TEST_LIB_TESTPASSES_H
