@@ -16,7 +16,8 @@ using namespace mlir;
 using namespace dist;
 
 /// Makes a function of one op and its return into one that takes the cotangents
-/// of the op's results and returns those of its operands.
+/// of the op's results and returns those of its operands. What the op exposes
+/// for its derivative has no cotangent.
 static LogicalResult writeDerivative(func::FuncOp function) {
   Block &body = function.getBody().front();
   Operation *terminator = body.getTerminator();
@@ -28,6 +29,8 @@ static LogicalResult writeDerivative(func::FuncOp function) {
   for (Type type : op->getResultTypes())
     cotangents.push_back(body.addArgument(type, op->getLoc()));
   OpBuilder builder(terminator);
+  op = cast<DifferentiableOpInterface>(op.exposeResiduals(builder));
+  cotangents.resize(op->getNumResults());
   FailureOr<SmallVector<Value>> grads = op.buildVjp(builder, cotangents);
   if (failed(grads))
     return failure();

@@ -401,6 +401,10 @@ ShardingRule RopeOp::getShardingRule() {
   return ShardingRule::parse(text + " -> " + input, *this);
 }
 
+Linearity RopeOp::getLinearity(unsigned operand) {
+  return operand == 0 ? Linearity::Alone : Linearity::No;
+}
+
 /// A rotation's adjoint is its inverse. Frequencies are constants of the model
 /// and have no cotangent.
 FailureOr<SmallVector<Value>> RopeOp::buildVjp(OpBuilder &builder,

@@ -148,6 +148,8 @@ ShardingRule StopGradientOp::getShardingRule() {
   return ShardingRule::elementwise(*this);
 }
 
+Linearity StopGradientOp::getLinearity(unsigned) { return Linearity::Alone; }
+
 FailureOr<SmallVector<Value>> StopGradientOp::buildVjp(OpBuilder &,
                                                        ValueRange) {
   return SmallVector<Value>{nullptr};
@@ -172,6 +174,10 @@ ShardingRule DropoutOp::getShardingRule() {
   for (int64_t d = 0, rank = getInput().getType().getRank(); d < rank; ++d)
     dims += " i" + std::to_string(d);
   return ShardingRule::parse(dims + ", [key] ->" + dims, *this);
+}
+
+Linearity DropoutOp::getLinearity(unsigned operand) {
+  return operand == 0 ? Linearity::Alone : Linearity::No;
 }
 
 FailureOr<SmallVector<Value>> DropoutOp::buildVjp(OpBuilder &builder,

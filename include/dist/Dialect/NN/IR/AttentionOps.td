@@ -84,7 +84,7 @@ def NN_AttentionGradOp : NN_Op<"attention_grad", [AttrSizedOperandSegments]> {
   }];
 }
 
-def NN_RopeOp : NN_Op<"rope", [AllTypesMatch<["input", "result"]>]> {
+def NN_RopeOp : NN_LinearOp<"rope", [AllTypesMatch<["input", "result"]>]> {
   let summary = "Rotary position embedding";
   let description = [{
     Rotates pairs of the last dimension of x `b h s d` (or, after factors have

@@ -9,8 +9,8 @@
 
 include "dist/Dialect/NN/IR/NNBase.td"
 
-class NN_UnaryOp<string mnemonic, list<Trait> traits = []>
-    : NN_Op<mnemonic, !listconcat([AllTypesMatch<["input", "result"]>], traits)> {
+class NN_UnaryOp<string mnemonic, list<string> ruleMethods = []>
+    : NN_OpBase<mnemonic, [AllTypesMatch<["input", "result"]>], ruleMethods> {
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = [{
     $input attr-dict `:` functional-type($input, $result)
@@ -64,7 +64,7 @@ def NN_SigmoidOp : NN_UnaryOp<"sigmoid"> {
   let arguments = (ins NN_FloatTensor:$input);
 }
 
-def NN_StopGradientOp : NN_UnaryOp<"stop_gradient"> {
+def NN_StopGradientOp : NN_UnaryOp<"stop_gradient", ["getLinearity"]> {
   let summary = "The value, whose derivative is zero";
   let description = [{
     ```mlir
@@ -74,7 +74,7 @@ def NN_StopGradientOp : NN_UnaryOp<"stop_gradient"> {
   let arguments = (ins AnyStaticShapeTensor:$input);
 }
 
-def NN_DropoutOp : NN_Op<"dropout", [AllTypesMatch<["input", "result"]>]> {
+def NN_DropoutOp : NN_LinearOp<"dropout", [AllTypesMatch<["input", "result"]>]> {
   let summary = "Drops elements at random and scales the rest";
   let description = [{
     Element i (row-major index in the *global* tensor) is kept iff its Philox
