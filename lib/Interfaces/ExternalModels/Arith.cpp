@@ -78,7 +78,7 @@ static Cotangents truncVjp(TensorBuilder &b, arith::TruncFOp op, Value dy) {
 template <typename OpTy, auto vjp, Linearity... linearities>
 static void attach(MLIRContext *context) {
   OpTy::template attachInterface<ElementwiseRule<OpTy, linearities...>,
-                                 Derivative<OpTy, vjp>,
+                                 Derivative<OpTy, vjp>, ElementwiseSplit<OpTy>,
                                  ElementwiseCost<OpTy, 1>>(*context);
 }
 
@@ -87,6 +87,20 @@ template <typename... OpTys>
 static void attachDiscrete(MLIRContext *context) {
   (attach<OpTys, kNoDerivative>(context), ...);
 }
+
+namespace {
+/// A constant's elements are row-major, however its dimensions are spelt.
+struct ConstantSplit
+    : SplittableOpInterface::ExternalModel<ConstantSplit, arith::ConstantOp> {
+  Operation *buildSplit(Operation *op, OpBuilder &builder, ValueRange,
+                        TypeRange types, const FactorSplit &) const {
+    auto value =
+        cast<DenseElementsAttr>(cast<arith::ConstantOp>(op).getValue());
+    return arith::ConstantOp::create(
+        builder, op->getLoc(), value.reshape(cast<ShapedType>(types.front())));
+  }
+};
+} // namespace
 
 static void attachModels(MLIRContext *context, arith::ArithDialect *) {
   attach<arith::AddFOp, addVjp, Jointly, Jointly>(context);
@@ -108,7 +122,7 @@ static void attachModels(MLIRContext *context, arith::ArithDialect *) {
                  arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(context);
   arith::ConstantOp::attachInterface<
       ElementwiseRule<arith::ConstantOp>,
-      Derivative<arith::ConstantOp, kNoDerivative>,
+      Derivative<arith::ConstantOp, kNoDerivative>, ConstantSplit,
       ElementwiseCost<arith::ConstantOp, 0>>(*context);
 }
 

@@ -29,6 +29,11 @@ struct ElementwiseRule : ShardingRuleOpInterface::ExternalModel<
   }
 };
 
+/// Any factor of an elementwise op may be several dimensions.
+template <typename OpTy>
+struct ElementwiseSplit
+    : SplittableOpInterface::ExternalModel<ElementwiseSplit<OpTy>, OpTy> {};
+
 /// `flops` per element of the result.
 template <typename OpTy, int64_t flops>
 struct ElementwiseCost

@@ -72,6 +72,7 @@ static constexpr int64_t kTranscendentalFlops = 8;
 template <typename OpTy, auto vjp, int64_t flops = kTranscendentalFlops>
 static void attach(MLIRContext *context) {
   OpTy::template attachInterface<ElementwiseRule<OpTy>, Derivative<OpTy, vjp>,
+                                 ElementwiseSplit<OpTy>,
                                  ElementwiseCost<OpTy, flops>>(*context);
 }
 

@@ -216,7 +216,7 @@ struct AttentionDims {
     if (sizes.isGrouped())
       queryHeads = "g r", keyHeads = "g";
     else if (sizes.heads.front() != sizes.g)
-      queryHeads = "[h]", keyHeads = "[g]";
+      queryHeads = "(g r)", keyHeads = "g";
   }
   std::string query(StringRef rest) const {
     return "b " + queryHeads + " [s]" + rest.str();
@@ -226,9 +226,12 @@ struct AttentionDims {
   }
   /// A dimension of size 1 has no factor.
   std::string bias(ArrayRef<int64_t> shape) const {
-    SmallVector<StringRef> dims;
-    std::string all = query(" [t]");
-    StringRef(all).split(dims, ' ');
+    SmallVector<StringRef> dims{"b"};
+    if (queryHeads == "g r")
+      dims.append({"g", "r"});
+    else
+      dims.push_back(queryHeads);
+    dims.append({"[s]", "[t]"});
     std::string text;
     for (auto [dim, size] :
          llvm::zip_equal(ArrayRef(dims).take_back(shape.size()), shape))

@@ -6,6 +6,7 @@
 
 #include "dist/Dialect/NN/IR/TensorBuilder.h"
 #include "llvm/ADT/SmallBitVector.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace dist;
@@ -15,30 +16,42 @@ using namespace dist::nn;
 // Dimensions
 //===----------------------------------------------------------------------===//
 
-/// The rule of an op that treats dimensions one by one: those in `isCut` are
-/// needed whole, the others are the same in operands and result. A cut
-/// dimension whose size changes is a factor of each tensor by itself.
-static ShardingRule ruleOfDims(Operation *op,
-                               llvm::function_ref<bool(unsigned dim)> isCut) {
+/// The rule of an op that treats dimensions one by one. `getGrain` says how
+/// many neighbours along a dimension always stay together: all of them where it
+/// is not cut. A cut dimension is needed whole, in each tensor by itself, but
+/// only down to its grains: `([o] g) d -> ([p] g) d`.
+static ShardingRule
+ruleOfDims(Operation *op, llvm::function_ref<int64_t(unsigned dim)> getGrain) {
   ShardingRule rule;
   auto result = cast<RankedTensorType>(op->getResult(0).getType());
   rule.operands.resize(op->getNumOperands());
   rule.results.resize(1);
+  auto addFactor = [&](const Twine &name, int64_t size, bool isWhole) {
+    rule.factors.push_back({name.str(), size, isWhole});
+    return unsigned(rule.factors.size() - 1);
+  };
   for (auto [dim, size] : llvm::enumerate(result.getShape())) {
-    std::string name = std::to_string(dim);
-    unsigned shared = rule.factors.size();
-    rule.factors.push_back({"i" + name, size, isCut(dim)});
-    rule.results[0].push_back({shared});
-    for (auto [index, type] : llvm::enumerate(op->getOperandTypes())) {
-      int64_t own = cast<RankedTensorType>(type).getDimSize(dim);
-      unsigned factor = shared;
-      if (own != size) {
-        factor = rule.factors.size();
-        rule.factors.push_back(
-            {"i" + name + "_" + std::to_string(index), own, true});
-      }
-      rule.operands[index].push_back({factor});
-    }
+    int64_t grain = getGrain(dim);
+    bool isCut =
+        grain != size || llvm::any_of(op->getOperandTypes(), [&](Type t) {
+          return cast<RankedTensorType>(t).getDimSize(dim) != grain;
+        });
+    std::optional<unsigned> inner;
+    if (!isCut || grain > 1)
+      inner = addFactor("i" + Twine(dim), grain, /*isWhole=*/false);
+    auto addDim = [&](ShardingRule::Dims &dims, int64_t own, unsigned index) {
+      auto &factors = dims.emplace_back();
+      if (isCut)
+        factors.push_back(addFactor("o" + Twine(dim) + "_" + Twine(index),
+                                    inner ? own / grain : own,
+                                    /*isWhole=*/true));
+      if (inner)
+        factors.push_back(*inner);
+    };
+    for (auto [index, type] : llvm::enumerate(op->getOperandTypes()))
+      addDim(rule.operands[index], cast<RankedTensorType>(type).getDimSize(dim),
+             index);
+    addDim(rule.results[0], size, op->getNumOperands());
   }
   return rule;
 }
@@ -80,8 +93,11 @@ LogicalResult nn::SliceOp::verify() {
 }
 
 ShardingRule nn::SliceOp::getShardingRule() {
-  return ruleOfDims(*this, [&](unsigned dim) {
-    return getType().getDimSize(dim) != getInput().getType().getDimSize(dim);
+  return ruleOfDims(*this, [&](unsigned dim) -> int64_t {
+    int64_t size = getInput().getType().getDimSize(dim);
+    if (getStrides()[dim] != 1)
+      return 1;
+    return std::gcd(std::gcd(getStarts()[dim], getLimits()[dim]), size);
   });
 }
 
@@ -143,8 +159,11 @@ LogicalResult PadOp::verify() {
 }
 
 ShardingRule PadOp::getShardingRule() {
-  return ruleOfDims(*this, [&](unsigned dim) {
-    return getType().getDimSize(dim) != getInput().getType().getDimSize(dim);
+  return ruleOfDims(*this, [&](unsigned dim) -> int64_t {
+    int64_t size = getInput().getType().getDimSize(dim);
+    if (getInterior() && (*getInterior())[dim] != 0)
+      return 1;
+    return std::gcd(std::gcd(getLow()[dim], getHigh()[dim]), size);
   });
 }
 
@@ -198,8 +217,14 @@ LogicalResult ConcatOp::verify() {
 }
 
 ShardingRule ConcatOp::getShardingRule() {
-  return ruleOfDims(
-      *this, [&](unsigned dim) { return int64_t(dim) == int64_t(getDim()); });
+  return ruleOfDims(*this, [&](unsigned dim) {
+    int64_t grain = getType().getDimSize(dim);
+    if (int64_t(dim) == int64_t(getDim()))
+      for (Value input : getInputs())
+        grain = std::gcd(
+            grain, cast<RankedTensorType>(input.getType()).getDimSize(dim));
+    return grain;
+  });
 }
 
 Linearity ConcatOp::getLinearity(unsigned) { return Linearity::Jointly; }
@@ -247,8 +272,9 @@ LogicalResult ReverseOp::verify() {
 }
 
 ShardingRule ReverseOp::getShardingRule() {
-  return ruleOfDims(*this, [&](unsigned dim) {
-    return llvm::is_contained(getDims(), int64_t(dim));
+  return ruleOfDims(*this, [&](unsigned dim) -> int64_t {
+    bool isCut = llvm::is_contained(getDims(), int64_t(dim));
+    return isCut ? 1 : getType().getDimSize(dim);
   });
 }
 

@@ -9,8 +9,11 @@
 
 include "dist/Dialect/NN/IR/NNBase.td"
 
-def NN_AttentionOp : NN_Op<"attention", [AttrSizedOperandSegments,
-    DeclareOpInterfaceMethods<DifferentiableOpInterface, ["exposeResiduals"]>]> {
+def NN_AttentionOp : NN_Op<"attention", [
+    AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<DifferentiableOpInterface, ["exposeResiduals"]>,
+    DeclareOpInterfaceMethods<SplittableOpInterface, ["isSplittable"]>,
+    DeclareOpInterfaceMethods<LocalizableOpInterface>]> {
   let summary = "Scaled dot-product attention";
   let description = [{
     q `b h s d`; k `b g t d` and v `b g t e`, where g divides h and query head j
@@ -51,7 +54,10 @@ def NN_AttentionOp : NN_Op<"attention", [AttrSizedOperandSegments,
   }];
 }
 
-def NN_AttentionGradOp : NN_Op<"attention_grad", [AttrSizedOperandSegments]> {
+def NN_AttentionGradOp : NN_Op<"attention_grad", [
+    AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<SplittableOpInterface, ["isSplittable"]>,
+    DeclareOpInterfaceMethods<LocalizableOpInterface>]> {
   let summary = "The gradients of an attention";
   let description = [{
     From the operands and results of `nn.attention` and the cotangent of its
@@ -84,7 +90,9 @@ def NN_AttentionGradOp : NN_Op<"attention_grad", [AttrSizedOperandSegments]> {
   }];
 }
 
-def NN_RopeOp : NN_LinearOp<"rope", [AllTypesMatch<["input", "result"]>]> {
+def NN_RopeOp : NN_LinearOp<"rope", [
+    AllTypesMatch<["input", "result"]>,
+    DeclareOpInterfaceMethods<SplittableOpInterface, ["isSplittable"]>]> {
   let summary = "Rotary position embedding";
   let description = [{
     Rotates pairs of the last dimension of x `b h s d` (or, after factors have

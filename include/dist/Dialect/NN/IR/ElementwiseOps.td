@@ -10,7 +10,8 @@
 include "dist/Dialect/NN/IR/NNBase.td"
 
 class NN_UnaryOp<string mnemonic, list<string> ruleMethods = []>
-    : NN_OpBase<mnemonic, [AllTypesMatch<["input", "result"]>], ruleMethods> {
+    : NN_OpBase<mnemonic, [AllTypesMatch<["input", "result"]>,
+                           SplittableOpInterface], ruleMethods> {
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = [{
     $input attr-dict `:` functional-type($input, $result)
@@ -74,7 +75,10 @@ def NN_StopGradientOp : NN_UnaryOp<"stop_gradient", ["getLinearity"]> {
   let arguments = (ins AnyStaticShapeTensor:$input);
 }
 
-def NN_DropoutOp : NN_LinearOp<"dropout", [AllTypesMatch<["input", "result"]>]> {
+def NN_DropoutOp : NN_LinearOp<"dropout", [
+    AllTypesMatch<["input", "result"]>,
+    SplittableOpInterface,
+    DeclareOpInterfaceMethods<LocalizableOpInterface>]> {
   let summary = "Drops elements at random and scales the rest";
   let description = [{
     Element i (row-major index in the *global* tensor) is kept iff its Philox

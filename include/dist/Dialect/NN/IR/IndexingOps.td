@@ -9,7 +9,9 @@
 
 include "dist/Dialect/NN/IR/NNBase.td"
 
-def NN_EmbeddingOp : NN_LinearOp<"embedding"> {
+def NN_EmbeddingOp : NN_LinearOp<"embedding", [
+    DeclareOpInterfaceMethods<SplittableOpInterface, ["isSplittable"]>,
+    DeclareOpInterfaceMethods<LocalizableOpInterface>]> {
   let summary = "Rows of a table";
   let description = [{
     Row `ids[…]` of a `v d` table, with `dist.logical` dims after v in general.
@@ -33,7 +35,9 @@ def NN_EmbeddingOp : NN_LinearOp<"embedding"> {
   }];
 }
 
-def NN_EmbeddingGradOp : NN_LinearOp<"embedding_grad"> {
+def NN_EmbeddingGradOp : NN_LinearOp<"embedding_grad", [
+    DeclareOpInterfaceMethods<SplittableOpInterface, ["isSplittable"]>,
+    DeclareOpInterfaceMethods<LocalizableOpInterface>]> {
   let summary = "Rows added into a table of zeros";
   let description = [{
     The derivative of `nn.embedding`, itself without one: row v of the result is the sum of the
@@ -144,7 +148,9 @@ def NN_ArgmaxOp : NN_Op<"argmax"> {
   }];
 }
 
-def NN_IotaOp : NN_Op<"iota"> {
+def NN_IotaOp : NN_Op<"iota", [
+    DeclareOpInterfaceMethods<SplittableOpInterface, ["isSplittable", "buildSplit"]>,
+    DeclareOpInterfaceMethods<LocalizableOpInterface>]> {
   let summary = "Positions along a dimension";
   let description = [{
     Element i of `dim` is i. With a `place` (after partition, of the result)

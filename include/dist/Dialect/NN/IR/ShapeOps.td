@@ -9,7 +9,9 @@
 
 include "dist/Dialect/NN/IR/NNBase.td"
 
-def NN_SliceOp : NN_LinearOp<"slice"> {
+def NN_SliceOp : NN_LinearOp<"slice", [
+    DeclareOpInterfaceMethods<SplittableOpInterface, ["buildSplit"]>,
+    DeclareOpInterfaceMethods<LocalizableOpInterface>]> {
   let summary = "A strided part of a tensor";
   let description = [{
     Elements `starts`, `starts + strides`, … below `limits`, per dimension.
@@ -33,7 +35,8 @@ def NN_SliceOp : NN_LinearOp<"slice"> {
   let hasFolder = 1;
 }
 
-def NN_PadOp : NN_LinearOp<"pad"> {
+def NN_PadOp : NN_LinearOp<"pad", [
+    DeclareOpInterfaceMethods<SplittableOpInterface, ["buildSplit"]>]> {
   let summary = "A tensor with a border";
   let description = [{
     `low` elements in front and `high` behind each dimension, of `value`;
@@ -59,7 +62,8 @@ def NN_PadOp : NN_LinearOp<"pad"> {
   }];
 }
 
-def NN_ConcatOp : NN_LinearOp<"concat"> {
+def NN_ConcatOp : NN_LinearOp<"concat", [
+    DeclareOpInterfaceMethods<SplittableOpInterface, ["buildSplit"]>]> {
   let summary = "Tensors one behind the other";
   let description = [{
     ```mlir

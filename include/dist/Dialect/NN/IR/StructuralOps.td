@@ -10,7 +10,8 @@
 include "dist/Dialect/NN/IR/NNBase.td"
 include "dist/Dialect/NN/IR/ReduceKind.td"
 
-def NN_EinsumOp : NN_LinearOp<"einsum"> {
+def NN_EinsumOp : NN_LinearOp<"einsum", [
+    DeclareOpInterfaceMethods<SplittableOpInterface, ["buildSplit"]>]> {
   let summary = "Sum of products over named dimensions";
   let description = [{
     Names absent from the result are summed. Any number of operands.
@@ -33,7 +34,8 @@ def NN_EinsumOp : NN_LinearOp<"einsum"> {
   }];
 }
 
-def NN_RearrangeOp : NN_LinearOp<"rearrange"> {
+def NN_RearrangeOp : NN_LinearOp<"rearrange", [
+    DeclareOpInterfaceMethods<SplittableOpInterface, ["buildSplit"]>]> {
   let summary = "Permutes, splits and merges dimensions";
   let description = [{
     ```mlir
@@ -53,7 +55,8 @@ def NN_RearrangeOp : NN_LinearOp<"rearrange"> {
   let hasFolder = 1;
 }
 
-def NN_RepeatOp : NN_LinearOp<"repeat"> {
+def NN_RepeatOp : NN_LinearOp<"repeat", [
+    DeclareOpInterfaceMethods<SplittableOpInterface, ["buildSplit"]>]> {
   let summary = "Broadcasts along new dimensions";
   let description = [{
     ```mlir
@@ -73,7 +76,9 @@ def NN_RepeatOp : NN_LinearOp<"repeat"> {
 }
 
 def NN_ReduceOp : NN_LinearOp<"reduce", [
-    DeclareOpInterfaceMethods<DecomposableOpInterface, ["isComposite"]>]> {
+    
+    DeclareOpInterfaceMethods<DecomposableOpInterface, ["isComposite"]>,
+    DeclareOpInterfaceMethods<SplittableOpInterface, ["buildSplit"]>]> {
   let summary = "Reduces named dimensions";
   let description = [{
     `sum max min mean` over the names that the result does not have. Sums and

@@ -1,0 +1,235 @@
+//===- ExposeFactors.cpp - Factors become dimensions ----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dist/Analysis/FactorSplits.h"
+#include "dist/Dialect/NN/IR/TensorBuilder.h"
+#include "dist/Transforms/Passes.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace dist {
+#define GEN_PASS_DEF_EXPOSEFACTORS
+#include "dist/Transforms/Passes.h.inc"
+} // namespace dist
+
+using namespace mlir;
+using namespace dist;
+
+/// `d0 d1 (d2 d3)`: how logical dimensions are spelt.
+static std::string getLogicalText(MLIRContext *context, ArrayRef<Atoms> atoms) {
+  SmallVector<ArrayAttr> dims;
+  unsigned next = 0;
+  for (const Atoms &group : atoms) {
+    SmallVector<Attribute> names;
+    for (size_t i = 0; i < group.size(); ++i)
+      names.push_back(StringAttr::get(context, "d" + std::to_string(next++)));
+    dims.push_back(ArrayAttr::get(context, names));
+  }
+  return nn::TermAttr::get(context, dims).getText();
+}
+
+static Atoms dropUnits(const Atoms &atoms) {
+  Atoms rest;
+  for (int64_t atom : atoms)
+    if (atom != 1)
+      rest.push_back(atom);
+  return rest;
+}
+
+/// The terms that turn dimensions spelt as `before` into `after`, where each
+/// dimension is merged, split, or keeps its atoms up to units.
+static std::pair<nn::TermAttr, nn::TermAttr>
+getTerms(MLIRContext *context, ArrayRef<Atoms> before, ArrayRef<Atoms> after) {
+  SmallVector<ArrayAttr> lhs, rhs;
+  unsigned next = 0;
+  for (auto [a, b] : llvm::zip_equal(before, after)) {
+    const Atoms fine = dropUnits(a).size() > dropUnits(b).size() ? a : b;
+    SmallVector<Attribute> names;
+    for (int64_t atom : fine)
+      if (atom != 1)
+        names.push_back(StringAttr::get(context, "d" + std::to_string(next++)));
+    auto spell = [&](const Atoms &atoms, SmallVector<ArrayAttr> &dims) {
+      if (dropUnits(atoms).size() < names.size()) {
+        dims.push_back(ArrayAttr::get(context, names));
+        return;
+      }
+      auto name = names.begin();
+      for (int64_t atom : atoms)
+        dims.push_back(atom == 1 ? ArrayAttr::get(context, {})
+                                 : ArrayAttr::get(context, {*name++}));
+    };
+    spell(a, lhs);
+    spell(b, rhs);
+  }
+  return {nn::TermAttr::get(context, lhs), nn::TermAttr::get(context, rhs)};
+}
+
+static RankedTensorType getSpelt(Type type, ArrayRef<Atoms> atoms) {
+  SmallVector<int64_t> shape;
+  for (const Atoms &group : atoms)
+    llvm::append_range(shape, group);
+  return RankedTensorType::get(shape,
+                               cast<RankedTensorType>(type).getElementType());
+}
+
+namespace {
+/// Rewrites a module so that every dimension is spelt as its class is split.
+class Rewriter {
+public:
+  Rewriter(ModuleOp module, const FactorSplits &splits)
+      : module(module), splits(splits) {}
+
+  void run();
+
+private:
+  SmallVector<Atoms> getAtoms(Value value) const;
+  Type getSpeltType(Value value) const;
+  void rewriteFunction(func::FuncOp func);
+  void rewriteOp(Operation *op, OpBuilder &builder);
+  void rewriteRuled(Operation *op, OpBuilder &builder);
+  void rewriteOther(Operation *op, OpBuilder &builder);
+  /// `value`, spelt as `from`, respelt as `to`.
+  Value respell(OpBuilder &builder, Location loc, Value value, Type logical,
+                ArrayRef<Atoms> from, ArrayRef<Atoms> to) const;
+  void setLogical(func::FuncOp func, unsigned index, Value value, bool isArg);
+
+  ModuleOp module;
+  const FactorSplits &splits;
+  IRMapping map;
+};
+} // namespace
+
+SmallVector<Atoms> Rewriter::getAtoms(Value value) const {
+  SmallVector<Atoms> atoms;
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  for (int64_t dim = 0; type && dim < type.getRank(); ++dim)
+    atoms.push_back(splits.getAtoms(value, dim));
+  return atoms;
+}
+
+Type Rewriter::getSpeltType(Value value) const {
+  if (!isa<RankedTensorType>(value.getType()))
+    return value.getType();
+  return getSpelt(value.getType(), getAtoms(value));
+}
+
+Value Rewriter::respell(OpBuilder &builder, Location loc, Value value,
+                        Type logical, ArrayRef<Atoms> from,
+                        ArrayRef<Atoms> to) const {
+  if (from == to)
+    return value;
+  // Where only units differ nothing is merged; elsewhere the whole dimension
+  // stands in between.
+  SmallVector<Atoms> between;
+  for (auto [dim, a, b] : llvm::enumerate(from, to))
+    between.push_back(
+        dropUnits(a) == dropUnits(b)
+            ? b
+            : Atoms{cast<RankedTensorType>(logical).getDimSize(dim)});
+  nn::TensorBuilder b(builder, loc);
+  auto regroup = [&](ArrayRef<Atoms> before, ArrayRef<Atoms> after) {
+    if (before == after)
+      return;
+    auto [lhs, rhs] = getTerms(builder.getContext(), before, after);
+    value = nn::RearrangeOp::create(b, getSpelt(logical, after),
+                                    b.pattern({lhs}, rhs), value);
+  };
+  regroup(from, between);
+  regroup(between, to);
+  return value;
+}
+
+void Rewriter::rewriteRuled(Operation *op, OpBuilder &builder) {
+  auto splittable = dyn_cast<SplittableOpInterface>(op);
+  SmallVector<Value> operands;
+  for (auto [index, operand] : llvm::enumerate(op->getOperands()))
+    operands.push_back(respell(builder, op->getLoc(), map.lookup(operand),
+                               operand.getType(), getAtoms(operand),
+                               splits.getWanted(op, index)));
+  SmallVector<Type> types;
+  for (auto [index, result] : llvm::enumerate(op->getResults()))
+    types.push_back(getSpelt(
+        result.getType(), splits.getWanted(op, op->getNumOperands() + index)));
+  Operation *spelt =
+      splittable
+          ? splittable.buildSplit(builder, operands, types, splits.getSplit(op))
+          : cloneWithTypes(op, builder, operands, types);
+  for (auto [index, result] : llvm::enumerate(op->getResults()))
+    map.map(result, respell(builder, op->getLoc(), spelt->getResult(index),
+                            result.getType(),
+                            splits.getWanted(op, op->getNumOperands() + index),
+                            getAtoms(result)));
+}
+
+/// Ops without a rule: calls and returns, whose values agree by construction,
+/// and wishes, which are about the logical dimensions.
+void Rewriter::rewriteOther(Operation *op, OpBuilder &builder) {
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(map.lookup(operand));
+  SmallVector<Type> types;
+  for (Value result : op->getResults())
+    types.push_back(getSpeltType(result));
+  Operation *spelt = cloneWithTypes(op, builder, operands, types);
+  map.map(op->getResults(), spelt->getResults());
+}
+
+void Rewriter::rewriteOp(Operation *op, OpBuilder &builder) {
+  if (isa<ShardingRuleOpInterface>(op))
+    return rewriteRuled(op, builder);
+  rewriteOther(op, builder);
+}
+
+void Rewriter::setLogical(func::FuncOp func, unsigned index, Value value,
+                          bool isArg) {
+  SmallVector<Atoms> atoms = getAtoms(value);
+  if (llvm::all_of(atoms, [](const Atoms &a) { return a.size() == 1; }))
+    return;
+  auto text = StringAttr::get(func.getContext(),
+                              getLogicalText(func.getContext(), atoms));
+  if (isArg)
+    func.setArgAttr(index, kLogicalAttrName, text);
+  else
+    func.setResultAttr(index, kLogicalAttrName, text);
+}
+
+void Rewriter::rewriteFunction(func::FuncOp func) {
+  Block &block = func.getBody().front();
+  auto returned = llvm::to_vector(block.getTerminator()->getOperands());
+  for (auto [index, arg] : llvm::enumerate(block.getArguments()))
+    setLogical(func, index, arg, /*isArg=*/true);
+  for (auto [index, value] : llvm::enumerate(returned))
+    setLogical(func, index, value, /*isArg=*/false);
+
+  auto argTypes = llvm::map_to_vector(
+      block.getArguments(), [&](Value arg) { return getSpeltType(arg); });
+  auto resultTypes = llvm::map_to_vector(
+      returned, [&](Value value) { return getSpeltType(value); });
+  auto *spelt = new Block();
+  func.getBody().push_back(spelt);
+  for (auto [arg, type] : llvm::zip_equal(block.getArguments(), argTypes))
+    map.map(arg, spelt->addArgument(type, arg.getLoc()));
+  auto builder = OpBuilder::atBlockEnd(spelt);
+  for (Operation &op : block)
+    rewriteOp(&op, builder);
+  block.dropAllReferences();
+  block.erase();
+  func.setType(FunctionType::get(func.getContext(), argTypes, resultTypes));
+}
+
+void Rewriter::run() {
+  for (func::FuncOp func : module.getOps<func::FuncOp>())
+    rewriteFunction(func);
+}
+
+namespace {
+struct ExposeFactors : dist::impl::ExposeFactorsBase<ExposeFactors> {
+  void runOnOperation() override {
+    unshareBroadcasts(getOperation());
+    FactorSplits splits(getOperation());
+    Rewriter(getOperation(), splits).run();
+  }
+};
+} // namespace
