@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "TestKernels.h"
 #include "TestPool.h"
-#include "host/Kernels.h"
 
 #include "gtest/gtest.h"
 
@@ -109,10 +109,7 @@ TEST(GemmTest, f64OfEveryLayout) {
 }
 
 TEST(GemmTest, ownLoopsOfEveryInstructionSet) {
-  for (const Kernels *kernels :
-       {&kBaselineKernels, &kAvx2Kernels, &kAvx512Kernels}) {
-    if (!isSupported(*kernels))
-      continue;
+  for (const Kernels *kernels : test::testableKernels()) {
     SCOPED_TRACE(kernels->name);
     auto run = [&](dist_rank *rank, const dist_gemm_desc *desc, const void *a,
                    const void *b,
