@@ -150,6 +150,9 @@ Error TokenFile::read(int64_t first, int64_t number, int64_t vocab,
   return done == number ? Error::success() : refuse(first + done, vocab);
 }
 
+/// Tokens are at most what an i32 holds.
+static constexpr int64_t kMaxVocab = int64_t(1) << 31;
+
 static Error checkOptions(const DataOptions &options) {
   if (options.paths.empty())
     return makeError("no data; expected --data FILE");
@@ -159,9 +162,8 @@ static Error checkOptions(const DataOptions &options) {
         "1 of 1",
         static_cast<long long>(options.batch),
         static_cast<long long>(options.seq));
-  constexpr int64_t kMaxVocab = int64_t(1) << 31;
-  if (options.vocab < 1 || options.vocab > kMaxVocab)
-    return makeError("a vocabulary of %lld; expected 1 to %lld",
+  if (options.vocab < 0 || options.vocab > kMaxVocab)
+    return makeError("a vocabulary of %lld; expected 0 (unknown) to %lld",
                      static_cast<long long>(options.vocab),
                      static_cast<long long>(kMaxVocab));
   return Error::success();
@@ -180,7 +182,7 @@ Expected<DataReader> DataReader::open(const DataOptions &options) {
     reader.files.push_back(std::move(*file));
   }
   reader.seq = options.seq;
-  reader.vocab = options.vocab;
+  reader.vocab = options.vocab ? options.vocab : kMaxVocab;
   reader.seed = options.seed;
   reader.numWindows = (reader.getNumTokens() - 1) / options.seq;
   if (reader.numWindows < 1)

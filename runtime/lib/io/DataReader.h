@@ -44,7 +44,8 @@ private:
 /// What a reader is made of; sizes are those of the global batch.
 struct DataOptions {
   std::vector<std::string> paths;
-  int64_t batch = 0, seq = 0, vocab = 0;
+  int64_t batch = 0, seq = 0;
+  int64_t vocab = 0; ///< 0: not known, any token that an i32 holds
   uint64_t seed = 0;
   bool shuffle = true; ///< false: windows in file order, for evaluation
 };

@@ -173,6 +173,20 @@ TEST(DataReader, NamesATokenOutsideTheVocabulary) {
           "the vocabulary");
 }
 
+TEST(DataReader, WithoutAVocabularyTokensFitInI32) {
+  TempFolder folder;
+  constexpr uint32_t large = 0x7fffffff;
+  std::vector<uint32_t> values = {large, large + 1, 0};
+  DataReader reader =
+      open({{folder.write("x.u32", bytesOf(values))}, 1, 2, 0, 0});
+  reader.nextBatch();
+  std::vector<int32_t> tokens(2);
+  EXPECT_MESSAGE(reader.copyBatch(TensorBlock::whole({1, 2}), ElementType::I32,
+                                  tokens.data(), nullptr),
+                 "token 2147483648 at byte offset 4 (token 1)");
+  EXPECT_EQ(tokens[0], 0x7fffffff);
+}
+
 // The token after the last window is a target, and checked like any other.
 TEST(DataReader, ChecksTheLastTarget) {
   TempFolder folder;
@@ -281,7 +295,7 @@ TEST(DataReader, RefusesBadOptions) {
   EXPECT_MESSAGE(DataReader::open({{}, 1, 1, 1, 0}), "no data");
   EXPECT_MESSAGE(DataReader::open({{path}, 0, 1, 1, 0}), "a batch of 0");
   EXPECT_MESSAGE(DataReader::open({{path}, 1, -1, 1, 0}), "windows of -1");
-  EXPECT_MESSAGE(DataReader::open({{path}, 1, 1, 0, 0}), "a vocabulary of 0");
+  EXPECT_MESSAGE(DataReader::open({{path}, 1, 1, -1, 0}), "a vocabulary of -1");
 }
 
 TEST(DataReader, AllocatesNothingPerBatch) {

@@ -90,3 +90,23 @@ TEST(Npy, RefusesWrongTypesAndSizes) {
   EXPECT_NPY(makeFile(header("<i4", "(99999999999999999999,)"), ""),
              "the .npy header");
 }
+
+// A few random bytes changed: an error or a view that lies inside the file.
+TEST(Npy, SurvivesMutation) {
+  TempFolder folder;
+  std::string whole = makeFile(header("<i2", "(2, 3)"), "123456789012");
+  uint32_t state = 1;
+  auto draw = [&] { return (state = state * 1664525 + 1013904223) >> 8; };
+  for (int i = 0; i < 3000; ++i) {
+    std::string bytes = whole;
+    for (uint32_t changes = draw() % 3 + 1; changes > 0; --changes)
+      bytes[draw() % bytes.size()] = static_cast<char>(draw());
+    Expected<MappedFile> file = MappedFile::open(folder.write("x", bytes));
+    ASSERT_TRUE(file);
+    Expected<TensorView> view = readNpy(*file);
+    if (!view)
+      continue;
+    ASSERT_GE(view->data, file->data());
+    ASSERT_LE(view->data + view->bytes, file->data() + file->size());
+  }
+}
