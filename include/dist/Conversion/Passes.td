@@ -68,7 +68,7 @@ def EmitRowKernels : Pass<"dist-emit-row-kernels", "::mlir::ModuleOp"> {
   ];
 }
 
-def ExpandMath : Pass<"dist-expand-math"> {
+def ExpandMath : Pass<"dist-expand-math", "::mlir::ModuleOp"> {
   let summary = "Expands f32 math functions into branch-free arithmetic";
   let description = [{
     A loop that calls a function of the C library is not vectorised. `math.exp`
@@ -85,10 +85,12 @@ def ExpandMath : Pass<"dist-expand-math"> {
 
     Before: any function; fusion is done, as this hides which op is costly.
     After: no `math.exp`, `math.tanh`, `math.log`, `math.erf` on f32, no
-    `math.rsqrt`.
+    `math.rsqrt`, `math.expm1`, `math.log1p`.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::math::MathDialect"];
+                           "::mlir::func::FuncDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def SetLoopAnnotations : Pass<"dist-set-loop-annotations"> {

@@ -5,11 +5,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "dist/Conversion/Passes.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include <limits>
 
@@ -104,6 +107,17 @@ struct ExpandRsqrt : OpRewritePattern<math::RsqrtOp> {
   }
 };
 
+/// The conversion to LLVM writes expm1 as exp - 1, and log1p alike: exactly
+/// what they are there to avoid.
+LogicalResult callLibrary(ModuleOp module) {
+  ConversionTarget target(*module.getContext());
+  target.addIllegalOp<math::ExpM1Op, math::Log1pOp>();
+  target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+  RewritePatternSet patterns(module.getContext());
+  populateMathToLibmConversionPatterns(patterns);
+  return applyPartialConversion(module, target, std::move(patterns));
+}
+
 struct ExpandMath : dist::impl::ExpandMathBase<ExpandMath> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
@@ -112,7 +126,8 @@ struct ExpandMath : dist::impl::ExpandMathBase<ExpandMath> {
     populatePolynomialApproximateErfPattern(patterns);
     populateMathPolynomialApproximationPatterns(
         patterns, [](StringRef name) { return name == "math.log"; });
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))) ||
+        failed(callLibrary(getOperation())))
       signalPassFailure();
   }
 };
