@@ -157,7 +157,14 @@ def attention(c):
         c.add("attention", *qkv(2), scale=0.5, causal=True, window=window)
     c.add("attention", *qkv(t=3), scale=0.5, causal=True, window=2)
     c.add("attention", *qkv(2), scale=2.0, softcap=1.5, causal=True)
-    for shape in [(b, h, s, s), (1, h, s, s), (b, 1, 1, s), (1, 1, s, s), (1, 1, 1, 1)]:
+    for shape in [
+        (b, h, s, s),
+        (1, h, s, s),
+        (b, 1, 1, s),
+        (1, 1, 1, 1),
+        (s, s),
+        (h, 1, s),
+    ]:
         bias = {"bias": c.random(*shape)}
         c.add("attention", *qkv(2), groups=bias, scale=0.5, causal=True)
     hole = np.where(np.eye(s, k=1) + np.eye(s, k=-1), -np.inf, 0.0)[None, None]

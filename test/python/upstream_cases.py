@@ -36,10 +36,12 @@ BINARY = {
 BINARY_INTEGER = {
     "arith.addi": np.add,
     "arith.andi": np.bitwise_and,
+    "arith.divsi": lambda i, j: np.trunc(i / j).astype(np.int32),
     "arith.maxsi": np.maximum,
     "arith.minsi": np.minimum,
     "arith.muli": np.multiply,
     "arith.ori": np.bitwise_or,
+    "arith.remsi": np.fmod,
     "arith.subi": np.subtract,
     "arith.xori": np.bitwise_xor,
 }
@@ -84,6 +86,7 @@ def upstream_cases():
     c = Cases()
     x, y = 2 * c.random(3, 4), np.abs(c.random(3, 4)) + 1
     i, j = c.ids(100, 3, 4) - 50, c.ids(100, 3, 4) - 50
+    j[j == 0] = 7
     for name, function in UNARY.items():
         c.template(f"{name} {{0}} : {{t0}}", function, x)
     for name, function in UNARY_POSITIVE.items():
