@@ -56,7 +56,7 @@ def errors(dump, expected, lr, steps):
         yield name, (a.double() - b.double()).abs().max().item() / scale
 
 
-def parse_arguments():
+def parse_arguments(words=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", help="a file written by dist.models")
     parser.add_argument("dump", help="what to compare")
@@ -67,17 +67,23 @@ def parse_arguments():
     parser.add_argument("--first-step", type=int, default=1)
     parser.add_argument("--f64", action="store_true", help="PyTorch computes in f64")
     parser.add_argument("--tolerance", type=float, help="default 2e-5, 1e-10 in f64")
-    parser.add_argument("--only", default="", help="prefix of the names to compare")
+    parser.add_argument(
+        "--only",
+        default="",
+        help="prefixes of the names to compare, separated by commas",
+    )
     Optimizer.add_options(parser)
-    return parser.parse_args()
+    return parser.parse_args(words)
 
 
-def main():
-    arguments = parse_arguments()
+def compare(arguments):
+    """Prints what differs; true if nothing does."""
     options, parameters = read_model(arguments.model)
     expected = reference(options, parameters, load_file(arguments.inputs), arguments)
     expected = {
-        name: x for name, x in expected.items() if name.startswith(arguments.only)
+        name: x
+        for name, x in expected.items()
+        if name.startswith(tuple(arguments.only.split(",")))
     }
     tolerance = arguments.tolerance or (1e-10 if arguments.f64 else 2e-5)
     dump = load_file(arguments.dump)
@@ -87,7 +93,11 @@ def main():
             print(f"{name}: error {error:.3g} over {tolerance:.3g}")
     worst = max(found, key=found.get)
     print(f"{len(found)} tensors, largest error {found[worst]:.3g} ({worst})")
-    return int(not found[worst] <= tolerance)
+    return found[worst] <= tolerance
+
+
+def main():
+    return int(not compare(parse_arguments()))
 
 
 if __name__ == "__main__":

@@ -8,8 +8,7 @@ import numpy as np
 from safetensors.numpy import save_file
 
 
-def main():
-    model, out = sys.argv[1:]
+def write_batch(model, out):
     text = open(model).read()
     (batch, seq), vocab = (
         tuple(map(int, re.search(pattern, text).groups()))
@@ -25,4 +24,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    write_batch(*sys.argv[1:])
