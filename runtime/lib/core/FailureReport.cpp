@@ -7,6 +7,7 @@
 #include "core/FailureReport.h"
 
 #include <cstdio>
+#include <cstring>
 #include <unistd.h>
 
 using namespace dist;
@@ -18,12 +19,12 @@ static void printHistories(std::FILE *file,
     rank->history.forEach([&](const Operation &operation) {
       auto step = static_cast<long long>(operation.step);
       auto count = static_cast<long long>(operation.count);
-      if (*operation.name || *operation.axes)
+      if (std::strcmp(operation.kind, "segment") != 0)
         std::fprintf(file, "  step %lld %s '%s' over (%s) of %lld\n", step,
                      operation.kind, operation.name, operation.axes, count);
       else
-        std::fprintf(file, "  step %lld %s %lld\n", step, operation.kind,
-                     count);
+        std::fprintf(file, "  step %lld segment %lld%s%s\n", step, count,
+                     *operation.name ? " " : "", operation.name);
     });
   }
 }

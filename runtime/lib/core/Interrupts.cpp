@@ -17,11 +17,19 @@ Interrupts::Interrupts() {
   pthread_sigmask(SIG_BLOCK, &signals, &before);
 }
 
-Interrupts::~Interrupts() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+Interrupts::~Interrupts() {
+  // A second Ctrl-C of somebody impatient has had its answer too.
+  while (came && takeOne()) {
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+bool Interrupts::takeOne() {
+  timespec atOnce = {0, 0};
+  return sigtimedwait(&signals, nullptr, &atOnce) > 0;
+}
 
 bool Interrupts::hasCome() {
-  timespec atOnce = {0, 0};
-  if (sigtimedwait(&signals, nullptr, &atOnce) > 0)
-    came = true;
+  came = came || takeOne();
   return came;
 }

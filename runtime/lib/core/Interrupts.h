@@ -24,6 +24,8 @@ public:
   bool hasCome();
 
 private:
+  bool takeOne();
+
   sigset_t signals, before;
   bool came = false;
 };

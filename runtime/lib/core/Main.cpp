@@ -13,6 +13,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <new>
 #include <variant>
 
 using namespace dist;
@@ -99,6 +101,8 @@ static int train(const dist_program &program, const Manifest &manifest,
   if (!hostOptions)
     return report(hostOptions.takeError());
   HostBackend backend(manifest, *hostOptions);
+  if (Error error = backend.start())
+    return report(error);
   Arenas arenas(backend);
   if (Error error = arenas.allocate())
     return report(error);
@@ -129,7 +133,7 @@ static int train(const dist_program &program, const Manifest &manifest,
   return *status;
 }
 
-int dist_main(const dist_program *program, int argc, char **argv) {
+static int runMain(const dist_program *program, int argc, char **argv) {
   if (program->abi_version != DIST_ABI_VERSION)
     return report(io::makeError(
         "the program was compiled for version %u of the runtime, this is %d",
@@ -152,4 +156,14 @@ int dist_main(const dist_program *program, int argc, char **argv) {
   if (Error error = checkCpuFeatures(manifest->cpuFeatures))
     return report(error);
   return train(*program, *manifest, *options);
+}
+
+int dist_main(const dist_program *program, int argc, char **argv) {
+  try {
+    return runMain(program, argc, argv);
+  } catch (const std::bad_alloc &) {
+    return report(io::makeError("out of memory"));
+  } catch (const std::exception &exception) {
+    return report(io::makeError("%s", exception.what()));
+  }
 }

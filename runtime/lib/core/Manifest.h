@@ -63,6 +63,7 @@ const char *nameOf(CollectiveKind kind);
 struct RunAction {
   int32_t segment;
   std::vector<int64_t> at; ///< arena offsets in bytes
+  std::string op;          ///< for traces; may be empty
 };
 
 /// `at` and `counts` as the function of runtime.h takes them: the buffers of an

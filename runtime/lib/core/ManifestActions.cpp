@@ -48,6 +48,8 @@ static RunAction readRun(const JsonValue &json, int64_t numSegments,
   RunAction run;
   run.segment = static_cast<int32_t>(json["run"].asInt(0, numSegments - 1));
   run.at = json["at"].asInts(0, manifest.arenaBytes);
+  if (json.has("op"))
+    run.op = json["op"].asString();
   return run;
 }
 

@@ -11,7 +11,8 @@
 using namespace dist;
 
 void Player::run(dist_rank &rank, const RunAction &action) const {
-  Operation operation{rank.step, "segment", "", "", action.segment};
+  Operation operation{rank.step, "segment", action.op.c_str(), "",
+                      action.segment};
   rank.history.begin(operation);
   int64_t begin = rank.trace ? now() : 0;
   program.segments[action.segment](&rank, rank.arena, action.at.data());

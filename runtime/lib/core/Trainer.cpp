@@ -9,8 +9,11 @@
 #include "core/Dump.h"
 #include "io/Philox.h"
 
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <unistd.h>
 
 using namespace dist;
@@ -128,7 +131,30 @@ Error Trainer::openFeeds() {
   return Error::success();
 }
 
+/// An error if `path` could not be written, found without touching it.
+static Error checkWritable(const char *option, const std::string &path) {
+  if (path.empty())
+    return Error::success();
+  std::error_code failure;
+  std::filesystem::path file = path, folder = file.parent_path();
+  bool there = std::filesystem::exists(file, failure);
+  if (std::filesystem::is_directory(file, failure))
+    return makeError("%s: '%s' is a folder, expected a file", option,
+                     path.c_str());
+  const std::string &target = there            ? path
+                              : folder.empty() ? "."
+                                               : folder.string();
+  if (access(target.c_str(), W_OK) != 0)
+    return makeError("%s: cannot write '%s': %s", option, path.c_str(),
+                     std::strerror(errno));
+  return Error::success();
+}
+
 Error Trainer::openFiles() {
+  if (Error error = checkWritable("--dump", options.dump))
+    return error;
+  if (Error error = checkWritable("--trace", options.trace))
+    return error;
   if (!options.save.empty())
     if (Error error = io::checkSaveFolder(options.save))
       return error;
@@ -215,6 +241,20 @@ Expected<bool> Trainer::evaluate() {
   return true;
 }
 
+/// Of a state as it was loaded, there is an evaluation loss only.
+Error Trainer::evaluateAlone() {
+  Expected<bool> done = evaluate();
+  if (!done || !*done)
+    return done.takeError();
+  record.step = state.step;
+  record.loss = record.gradNorm = std::nan("");
+  std::fill(metricValues.begin(), metricValues.end(), record.loss);
+  record.metrics = metricValues;
+  record.peakBytes = manifest.arenaBytes;
+  progress->show(record);
+  return log ? log->write(record) : Error::success();
+}
+
 Expected<ExitStatus> Trainer::trainStep() {
   int64_t begin = now();
   ++state.step;
@@ -244,7 +284,10 @@ Expected<ExitStatus> Trainer::trainStep() {
 }
 
 Expected<ExitStatus> Trainer::train(Interrupts &interrupts) {
-  ExitStatus status = kExitDone;
+  ExitStatus status = interrupts.hasCome() ? kExitInterrupted : kExitDone;
+  if (state.step >= lastStep && evalFeed)
+    if (Error error = evaluateAlone())
+      return error;
   while (status == kExitDone && state.step < lastStep) {
     Expected<ExitStatus> stepped = trainStep();
     if (!stepped || *stepped != kExitDone) {

@@ -43,6 +43,7 @@ private:
   io::Expected<ExitStatus> trainStep();
   bool playStep();
   io::Expected<bool> evaluate();
+  io::Error evaluateAlone();
   void writeScalars(double lr);
   void readResults(int64_t nanoseconds);
   bool isDue(int64_t every) const;

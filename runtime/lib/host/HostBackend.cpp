@@ -10,25 +10,33 @@
 
 #include <algorithm>
 #include <sys/mman.h>
+#include <system_error>
 
 using namespace dist;
 
 HostBackend::HostBackend(const Manifest &manifest, const HostOptions &options)
-    : grace(options.grace) {
+    : grace(std::min(options.grace, options.timeout)) {
   int64_t ranks = manifest.mesh.getNumRanks(), cores = getNumCores();
-  int64_t threads = options.threads > 0 ? options.threads
-                                        : std::max<int64_t>(cores / ranks, 1);
-  int64_t spins = getSpins(ranks * threads, cores);
+  threads = options.threads > 0 ? options.threads
+                                : std::max<int64_t>(cores / ranks, 1);
+  spins = getSpins(ranks * threads, cores);
   for (int64_t i = 0; i < ranks; ++i)
     workers.push_back(
         std::make_unique<Worker>(*this, manifest, static_cast<int32_t>(i)));
-  makeGroups(manifest, spins, options.timeout);
-  busy = ranks;
-  for (const auto &worker : workers)
-    worker->thread = std::thread([this, &worker = *worker, threads, spins] {
-      serve(worker, threads, spins);
-    });
-  waitForRanks();
+  makeGroups(manifest, options.timeout);
+}
+
+io::Error HostBackend::start() {
+  for (const auto &worker : workers) {
+    try {
+      worker->thread =
+          std::thread([this, &worker = *worker] { serve(worker); });
+    } catch (const std::system_error &) {
+      return io::makeError("rank %d of %zu cannot have a thread",
+                           worker->rank.index, workers.size());
+    }
+  }
+  return io::Error::success();
 }
 
 HostBackend::~HostBackend() {
@@ -39,10 +47,11 @@ HostBackend::~HostBackend() {
   }
   wake.notify_all();
   for (const auto &worker : workers)
-    worker->thread.join();
+    if (worker->thread.joinable())
+      worker->thread.join();
 }
 
-void HostBackend::makeGroups(const Manifest &manifest, int64_t spins,
+void HostBackend::makeGroups(const Manifest &manifest,
                              std::chrono::milliseconds timeout) {
   for (const Communicator &communicator : manifest.communicators) {
     for (const auto &worker : workers) {
@@ -86,15 +95,10 @@ void HostBackend::release(char *memory, int64_t bytes) {
 }
 
 /// The life of a rank's thread: runs what `runOnRanks` is given.
-void HostBackend::serve(Worker &worker, int64_t threads, int64_t spins) {
+void HostBackend::serve(Worker &worker) {
   worker.pool = std::make_unique<ThreadPool>(threads, spins);
   uint64_t seen = 0;
   while (true) {
-    {
-      std::lock_guard<std::mutex> lock(mutex);
-      if (--busy == 0)
-        done.notify_all();
-    }
     auto called = [&] { return generation != seen; };
     spinUntil(spins, called);
     std::unique_lock<std::mutex> lock(mutex);
@@ -104,6 +108,9 @@ void HostBackend::serve(Worker &worker, int64_t threads, int64_t spins) {
     seen = generation;
     lock.unlock();
     body(context, worker.rank);
+    lock.lock();
+    if (--busy == 0)
+      done.notify_all();
   }
   worker.pool.reset();
 }

@@ -22,6 +22,10 @@ struct HostOptions {
 class HostBackend : public Backend {
 public:
   HostBackend(const Manifest &manifest, const HostOptions &options);
+
+  /// Starts the ranks' threads. To be called before anything else.
+  io::Error start();
+
   ~HostBackend() override;
 
   std::vector<dist_rank *> getLocalRanks() override;
@@ -53,14 +57,14 @@ private:
     std::thread thread;
   };
 
-  void makeGroups(const Manifest &manifest, int64_t spins,
-                  std::chrono::milliseconds timeout);
-  void serve(Worker &worker, int64_t threads, int64_t spins);
+  void makeGroups(const Manifest &manifest, std::chrono::milliseconds timeout);
+  void serve(Worker &worker);
   bool waitForRanks();
 
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<std::unique_ptr<Rendezvous>> groups;
   std::chrono::milliseconds grace;
+  int64_t threads, spins; ///< of each rank's pool
 
   // What the ranks are to do.
   std::mutex mutex;

@@ -17,8 +17,8 @@
 
 namespace dist {
 
-/// One caller and `size - 1` workers. A worker that has waited for `spins`
-/// looks sleeps until the next call.
+/// One caller and `size - 1` workers, fewer if the system gives no more. A
+/// worker that has waited for `spins` looks sleeps until the next call.
 class ThreadPool {
 public:
   ThreadPool(int64_t size, int64_t spins);

@@ -114,6 +114,23 @@ TEST_F(Data, Evaluates) {
   }
 }
 
+// A loaded state is evaluated as it is.
+TEST_F(Data, EvaluatesAlone) {
+  ASSERT_EQ(one.run({"--steps=2", "--data=text", "--save=saved",
+                     "--eval-data=text", "--log=log"}),
+            0);
+  json trained = readLog().back();
+  ASSERT_EQ(
+      two.run({"--steps=2", "--load=saved", "--eval-data=text", "--log=log2"}),
+      0)
+      << two.errors;
+  std::ifstream file("log2");
+  json alone = json::parse(file);
+  EXPECT_EQ(alone["step"], 2);
+  EXPECT_TRUE(alone["loss"].is_null());
+  EXPECT_NEAR(alone["eval_loss"], trained["eval_loss"], 1e-12);
+}
+
 TEST_F(Data, Errors) {
   auto expectError = [&](std::vector<std::string> arguments,
                          const std::string &part) {

@@ -283,6 +283,24 @@ TEST_F(Main, IndexErrorIsTheInputsFault) {
   EXPECT_FALSE(std::filesystem::exists("out"));
 }
 
+// A rank that never comes back ends the process, with the reason.
+TEST_F(Main, HangingRankIsGivenUp) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  TinyProgram two(2);
+  tinyHook.body = [](dist_rank *rank, int64_t step) {
+    while (step == 2 && dist_axis_index(rank, 0) == 1)
+      usleep(1000);
+  };
+  setenv("DIST_TIMEOUT", "1", 1);
+  std::string path = folder.root + "/in.safetensors";
+  std::vector<std::string> words = {"train", "--steps=9", "--inputs=" + path};
+  char *argv[] = {words[0].data(), words[1].data(), words[2].data()};
+  EXPECT_EXIT(dist_main(&two.program, 3, argv), testing::ExitedWithCode(3),
+              "rank 0 waited 1 s in all_reduce sum 'grads' of 1 \\+ 3 f32 over "
+              "\\(dp\\) for rank 1 \\(in segment ''\\)");
+  unsetenv("DIST_TIMEOUT");
+}
+
 TEST_F(Main, FailedRankTellsTheLastOperations) {
   TinyProgram two(2);
   tinyHook.body = [](dist_rank *rank, int64_t step) {
@@ -349,6 +367,21 @@ TEST_F(Main, WrongInputs) {
   ASSERT_FALSE(bool(writer->finish()));
   EXPECT_EQ(two.run({"--steps=1", "--inputs=bad"}), 1);
   EXPECT_EQ(two.errors, "error: input 'x' is 3x5, expected 5x3\n");
+}
+
+// What cannot be written is refused before the first step.
+TEST_F(Main, UnwritableFiles) {
+  TinyProgram two(2);
+  auto expectError = [&](const std::string &option, const std::string &part) {
+    EXPECT_EQ(two.run({"--steps=1", "--inputs=in.safetensors", option}), 1);
+    EXPECT_NE(two.errors.find(part), std::string::npos) << two.errors;
+    EXPECT_EQ(two.output, "");
+  };
+  expectError("--dump=none/out", "error: --dump: cannot write 'none/out': No "
+                                 "such file or directory");
+  expectError("--trace=.", "error: --trace: '.' is a folder, expected a file");
+  expectError("--log=none/log", "none/log");
+  expectError("--save=in.safetensors/x", "in.safetensors/x");
 }
 
 TEST_F(Main, WrongProgram) {

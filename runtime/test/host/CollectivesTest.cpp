@@ -74,6 +74,7 @@ static void forEachGroup(
     for (int64_t threads : {1, 2}) {
       Manifest manifest = makeManifest(each.axes, each.groups);
       HostBackend backend(manifest, {.threads = threads});
+      ASSERT_FALSE(bool(backend.start()));
       runOnRanks(backend, [&](dist_rank &rank) {
         for (size_t comm = 0; comm < each.groups.size(); ++comm) {
           std::vector<int32_t> group = manifest.mesh.getGroup(
@@ -239,6 +240,7 @@ TEST(Collectives, SameBits) {
   Manifest manifest = makeManifest({{"a", 4}}, {{"a"}});
   for (int64_t threads : {1, 3}) {
     HostBackend backend(manifest, {.threads = threads});
+    ASSERT_FALSE(bool(backend.start()));
     runOnRanks(backend, [&](dist_rank &rank) {
       for (int repetition = 0; repetition < 10; ++repetition) {
         std::vector<float> values = operands[rank.index];
@@ -254,6 +256,7 @@ TEST(Collectives, SameBits) {
 TEST(Collectives, NarrowTypesReduceWide) {
   Manifest manifest = makeManifest({{"a", 4}}, {{"a"}});
   HostBackend backend(manifest, {.threads = 1});
+  EXPECT_FALSE(bool(backend.start()));
   runOnRanks(backend, [](dist_rank &rank) {
     // 256 + 1 + 1 + 1: each step alone would round back to 256.
     BFloat16 value(rank.index == 0 ? 256.0f : 1.0f);
@@ -267,6 +270,7 @@ TEST(Collectives, NarrowTypesReduceWide) {
 TEST(Collectives, MaxKeepsNaN) {
   Manifest manifest = makeManifest({{"a", 3}}, {{"a"}});
   HostBackend backend(manifest, {.threads = 1});
+  EXPECT_FALSE(bool(backend.start()));
   for (int32_t bad = 0; bad < 3; ++bad)
     runOnRanks(backend, [bad](dist_rank &rank) {
       float values[] = {rank.index == bad ? NAN : 1.0f, 0.0f};
@@ -297,6 +301,7 @@ static std::string failureOf(int64_t ranks,
   HostBackend backend(
       manifest,
       {.threads = 1, .timeout = std::chrono::milliseconds(timeoutMs)});
+  EXPECT_FALSE(bool(backend.start()));
   runOnRanks(backend, [&](dist_rank &rank) {
     rank.step = 5;
     body(rank);
@@ -380,6 +385,7 @@ TEST(Failures, WatchdogNamesWhoWaits) {
 TEST(Failures, FromATaskOnThePool) {
   Manifest manifest = makeManifest({{"a", 2}}, {{"a"}});
   HostBackend backend(manifest, {.threads = 3});
+  EXPECT_FALSE(bool(backend.start()));
   runOnRanks(backend, [](dist_rank &rank) {
     dist_parallel_for(
         &rank,
