@@ -7,9 +7,9 @@ func.func @own_heads(%q: tensor<2x4x16x8xf32>, %v: tensor<2x4x16x6xf32>) {
   return
 }
 
-// A block of query heads is not a block of kv heads: both are whole.
+// A query head is a kv head and one of its r queries.
 func.func @shared_heads(%q: tensor<2x4x16x8xf32>, %k: tensor<2x2x16x8xf32>) {
-  // expected-remark@+1 {{b [h] [s] [d], b [g] [t] [d], b [g] [t] [e] -> b [h] [s] [e]; sizes}}
+  // expected-remark@+1 {{b (g r) [s] [d], b g [t] [d], b g [t] [e] -> b (g r) [s] [e]; sizes b=2 g=2 r=2 s=16 d=8 t=16 e=8}}
   %o = nn.attention %q, %k, %k {scale = 1.0 : f32} : (tensor<2x4x16x8xf32>, tensor<2x2x16x8xf32>, tensor<2x2x16x8xf32>) -> tensor<2x4x16x8xf32>
   return
 }

@@ -205,10 +205,8 @@ static LogicalResult verifyRows(OpTy op, StringRef outName, Value out,
 }
 
 namespace {
-/// The dimensions of an attention's tensors in a rule. Heads are one factor of
-/// q, k and v only where each query head has its own kv head or query heads are
-/// grouped; otherwise a block of heads of q and one of k do not belong
-/// together.
+/// The dimensions of an attention's tensors in a rule. Query heads that share
+/// kv heads are the factors g, of both, and r, of q alone.
 struct AttentionDims {
   std::string queryHeads = "h", keyHeads = "h";
 
