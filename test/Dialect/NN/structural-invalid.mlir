@@ -42,6 +42,15 @@ func.func @pattern_c1(%x: tensor<8x8xf32>) {
 
 // -----
 
+// pattern_c3
+func.func @pattern_c3(%x: tensor<8x4xf32>) {
+  // expected-error@+1 {{pattern "a kind -> a" names 'kind', which is an attribute of its own}}
+  %0 = nn.reduce sum "a kind -> a"(%x) : (tensor<8x4xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
 // einsum_c1
 func.func @einsum_terms(%x: tensor<8x4xf32>) {
   // expected-error@+1 {{pattern has 2 operand terms, but there are 1 operands}}

@@ -126,6 +126,8 @@ FailureOr<Attribute> PatternParser::parseName() {
       rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
   if (name.empty() || !(llvm::isAlpha(name.front()) || name.front() == '_'))
     return error("expects a name at '" + rest + "'");
+  if (name == "kind" || name == "pattern") // C3
+    return error("names '" + name + "', which is an attribute of its own");
   rest = rest.drop_front(name.size());
   return Attribute(StringAttr::get(context, name));
 }

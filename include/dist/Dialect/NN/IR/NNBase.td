@@ -56,6 +56,8 @@ def NN_PatternAttr : AttrDef<NN_Dialect, "Pattern"> {
     - (C1) A name occurs at most once in a term.
     - (C2) Every name of the result occurs in an operand (in a repeat it may be
       new).
+    - (C3) A name is neither `kind` nor `pattern`: sizes of names are written as
+      attributes, among which these are taken.
   }];
   let parameters = (ins OptionalArrayRefParameter<"TermAttr">:$operands,
                         "TermAttr":$result);
