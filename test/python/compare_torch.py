@@ -80,14 +80,11 @@ def compare(arguments):
     """Prints what differs; true if nothing does."""
     options, parameters = read_model(arguments.model)
     expected = reference(options, parameters, load_file(arguments.inputs), arguments)
-    expected = {
-        name: x
-        for name, x in expected.items()
-        if name.startswith(tuple(arguments.only.split(",")))
-    }
     tolerance = arguments.tolerance or (1e-10 if arguments.f64 else 2e-5)
     dump = load_file(arguments.dump)
     found = dict(errors(dump, expected, arguments.lr, arguments.steps))
+    wanted = tuple(arguments.only.split(","))
+    found = {name: error for name, error in found.items() if name.startswith(wanted)}
     for name, error in found.items():
         if not error <= tolerance:
             print(f"{name}: error {error:.3g} over {tolerance:.3g}")

@@ -44,7 +44,7 @@ class Program:
 
     def argument(self, name, array, attributes):
         value = value_of(f"%{name}", array)
-        self.tensors[name] = np.ascontiguousarray(array)
+        self.tensors[name] = np.array(array, order="C")
         self.arguments.append(f"{value.name}: {value.type} {{{attributes}}}")
         return value
 
