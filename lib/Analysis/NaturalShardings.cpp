@@ -79,6 +79,8 @@ LogicalResult NaturalShardings::splitBatch(func::FuncOp entry) {
     return success();
   auto dp = AxisAttr::get(context, StringAttr::get(context, "dp"));
   int64_t size = mesh.getAxisSize(dp);
+  if (size == 1)
+    return success();
   for (BlockArgument arg : entry.getArguments()) {
     std::optional<unsigned> batch = getBatchDim(entry, arg.getArgNumber());
     if (!batch)

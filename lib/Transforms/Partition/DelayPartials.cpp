@@ -6,8 +6,9 @@
 
 #include "dist/Analysis/NaturalShardings.h"
 #include "dist/Transforms/Passes.h"
+#include "mlir/IR/Iterators.h"
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace dist {
 #define GEN_PASS_DEF_DELAYPARTIALS
@@ -61,7 +62,6 @@ struct MergeReshards : OpRewritePattern<ReshardOp> {
       return failure();
     rewriter.modifyOpInPlace(
         op, [&] { op.getOperandMutable().assign(first.getOperand()); });
-    rewriter.eraseOp(first);
     return success();
   }
 };
@@ -171,13 +171,18 @@ struct DelayPartials : dist::impl::DelayPartialsBase<DelayPartials> {
     rewrite();
   }
 
+  /// One sweep in program order: an operand has its last form before its user
+  /// is looked at.
   void rewrite() {
     RewritePatternSet patterns(&getContext());
     patterns.add<MergeReshards, AddBeforeReducing, SumBeforeReducing>(
         &getContext());
-    GreedyRewriteConfig config;
-    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
-    (void)applyPatternsGreedily(getOperation(), std::move(patterns), config);
+    walkAndApplyPatterns(getOperation(), std::move(patterns));
+    getOperation().walk<WalkOrder::PostOrder, mlir::ReverseIterator>(
+        [](ReshardOp op) {
+          if (op->use_empty())
+            op.erase();
+        });
   }
 };
 } // namespace

@@ -178,7 +178,8 @@ void Resharding::moveSplits() {
   for (unsigned from = 0; from < current.size(); ++from)
     for (unsigned to = 0; to < current.size(); ++to) {
       AxisList surplus(getSurplus(from));
-      if (from == to || surplus.empty() || getMissing(to) != ArrayRef<AxisAttr>(surplus))
+      if (from == to || surplus.empty() ||
+          getMissing(to) != ArrayRef<AxisAttr>(surplus))
         continue;
       current[from].truncate(current[from].size() - surplus.size());
       llvm::append_range(current[to], surplus);

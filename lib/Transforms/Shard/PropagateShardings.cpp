@@ -148,7 +148,10 @@ ShardingAttr Propagation::addStorageAxes(BlockArgument param,
 
 /// ZeRO-1: states, and the gradients that update them, are stored over `dp`.
 void Propagation::wishStorage(func::FuncOp entry) {
-  if (zero < 1 || !mesh.hasAxis("dp"))
+  if (zero < 1 || !mesh.hasAxis("dp") ||
+      mesh.getAxisSize(AxisAttr::get(
+          module.getContext(), StringAttr::get(module.getContext(), "dp"))) ==
+          1)
     return;
   llvm::StringMap<ShardingAttr> storageOf;
   for (BlockArgument arg : entry.getArguments())
