@@ -10,6 +10,7 @@
 #include "core/ManifestActions.h"
 
 #include <array>
+#include <set>
 
 using namespace dist;
 using io::Expected;
@@ -238,8 +239,13 @@ static void readParts(const JsonValue &json, int64_t numSegments,
   readSizes(json, manifest);
   for (const JsonValue &item : json["communicators"].items())
     manifest.communicators.push_back(readCommunicator(item, manifest.mesh));
-  for (const JsonValue &item : json["tensors"].items())
-    manifest.tensors.push_back(readTensor(item, manifest));
+  std::set<std::string> names;
+  for (const JsonValue &item : json["tensors"].items()) {
+    TensorInfo tensor = readTensor(item, manifest);
+    if (!names.insert(tensor.name).second)
+      item["name"].fail("is '" + tensor.name + "', which is there twice");
+    manifest.tensors.push_back(std::move(tensor));
+  }
   for (auto [key, actions] :
        {std::pair{"prologue", &manifest.prologue},
         std::pair{"step", &manifest.step}, std::pair{"eval", &manifest.eval}})

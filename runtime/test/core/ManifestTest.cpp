@@ -103,6 +103,8 @@ TEST(Manifest, NamesWhatIsWrong) {
             "f64");
   EXPECT_EQ(errorWith("/tensors/1/dtype", "i32"),
             "manifest.tensors[1] ('lr') is not one f32 or f64 on every rank");
+  EXPECT_EQ(errorWith("/tensors/1/name", "w"),
+            "manifest.tensors[1].name is 'w', which is there twice");
   EXPECT_EQ(errorWith("/step/0/run", 2),
             "manifest.step[0].run is 2, expected an integer from 0 to 1");
   EXPECT_EQ(errorWith("/step/1/monoid", "prod"),
