@@ -20,17 +20,21 @@ void GradientTap::add(const std::vector<Action> &actions) {
       continue;
     const TensorInfo &info = hook->gradient;
     indices[hook] = gradients.size();
-    gradients.push_back({&info, std::vector<std::byte>(info.getNumElements() *
-                                                       sizeOf(info.dtype))});
+    Gradient &gradient = gradients.emplace_back();
+    gradient.info = &info;
+    gradient.whole.resize(info.getNumElements() * sizeOf(info.dtype));
+    for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
+      gradient.blocks.push_back(info.layout.getBlock(mesh, rank));
   }
 }
 
 void GradientTap::take(const dist_rank &rank, const HookAction &hook) {
   const TensorInfo &info = hook.gradient;
-  if (info.layout.isOwner(mesh, rank.index))
-    io::copyOut(rank.arena + info.offset,
-                info.layout.getBlock(mesh, rank.index), io::fromABI(info.dtype),
-                gradients[indices.at(&hook)].whole.data());
+  if (!info.layout.isOwner(mesh, rank.index))
+    return;
+  Gradient &gradient = gradients[indices.at(&hook)];
+  io::copyOut(rank.arena + info.offset, gradient.blocks[rank.index],
+              io::fromABI(info.dtype), gradient.whole.data());
 }
 
 io::TensorSpec GradientTap::getSpec(size_t index) const {

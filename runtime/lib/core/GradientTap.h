@@ -33,6 +33,7 @@ private:
   struct Gradient {
     const TensorInfo *info;
     std::vector<std::byte> whole;
+    std::vector<io::TensorBlock> blocks; ///< by rank
   };
 
   void add(const std::vector<Action> &actions);

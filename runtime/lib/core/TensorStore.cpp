@@ -28,8 +28,7 @@ io::TensorSpec TensorStore::getSpec(size_t index) const {
   return {tensor.name, io::fromABI(tensor.dtype), tensor.shape};
 }
 
-Error TensorStore::initialise(size_t index, uint64_t seed) {
-  const TensorInfo &tensor = getInfo(index);
+static io::Expected<io::Init> parseInit(const TensorInfo &tensor) {
   if (tensor.init.empty())
     return io::makeError("parameter '%s' has no initial value; it must be "
                          "loaded with --load or --load-params",
@@ -38,18 +37,34 @@ Error TensorStore::initialise(size_t index, uint64_t seed) {
   if (!init)
     return io::makeError("parameter '%s': %s", tensor.name.c_str(),
                          init.takeError().message().c_str());
-  for (dist_rank *rank : ranks)
-    init->fill(tensor.name, seed, getBlock(index, *rank),
-               io::fromABI(tensor.written), io::fromABI(tensor.dtype),
-               getData(index, *rank));
-  return Error::success();
+  return init;
 }
 
 Error TensorStore::initialise(uint64_t seed) {
-  for (size_t i = 0; i < getNumTensors(); ++i)
-    if (getInfo(i).role == Role::Param)
-      if (Error error = initialise(i, seed))
-        return error;
+  struct Context {
+    const TensorStore &store;
+    uint64_t seed;
+    std::vector<std::pair<size_t, io::Init>> inits;
+  } context{*this, seed, {}};
+  for (size_t i = 0; i < getNumTensors(); ++i) {
+    if (getInfo(i).role != Role::Param)
+      continue;
+    io::Expected<io::Init> init = parseInit(getInfo(i));
+    if (!init)
+      return init.takeError();
+    context.inits.emplace_back(i, *init);
+  }
+  ranks[0]->backend.runOnRanks(
+      [](void *context, dist_rank &rank) {
+        auto &[store, seed, inits] = *static_cast<Context *>(context);
+        for (const auto &[index, init] : inits) {
+          const TensorInfo &tensor = store.getInfo(index);
+          init.fill(tensor.name, seed, store.getBlock(index, rank),
+                    io::fromABI(tensor.written), io::fromABI(tensor.dtype),
+                    store.getData(index, rank));
+        }
+      },
+      &context);
   return Error::success();
 }
 

@@ -27,7 +27,7 @@ public:
     return manifest.tensors[index];
   }
 
-  /// Initial values: of parameters as `init` says, of the rest zero. An error
+  /// Initial values of the parameters, each rank's on its own thread. An error
   /// names a parameter that has none.
   io::Error initialise(uint64_t seed);
 
@@ -56,8 +56,6 @@ public:
   void writeKey(const TensorInfo &tensor, uint32_t low, uint32_t high);
 
 private:
-  io::Error initialise(size_t index, uint64_t seed);
-
   const Manifest &manifest;
   std::vector<dist_rank *> ranks;
   std::vector<std::vector<io::TensorBlock>> blocks; ///< by tensor and rank
