@@ -219,21 +219,22 @@ TEST(AttentionTest, shardIsAPartOfTheWhole) {
   shard.in.key = all.in.key;
   shard.in.segmentIds.assign(all.in.segmentIds.begin() + 2 * 96,
                              all.in.segmentIds.end());
-  forEach(part, {{4 * 768, 2 * 768, 768, 8}, 8 * 768 + 2 * 768 + 768 + 400, 0},
-          true, 46, 8,
-          [&](int64_t to, int64_t from) { shard.in.q[to] = all.in.q[from]; });
-  auto takeKeys = [&](Values &to, const Values &from) {
-    forEach(part, {{2 * 768, 768, 0, 8}, 4 * 768 + 768, 0}, false, 96, 8,
-            [&](int64_t at, int64_t there) { to[at] = from[there]; });
+  // A head of 96 positions of width 8 takes 768; the shard's part in the whole.
+  const Place queries = {{4 * 768, 2 * 768, 768, 8}, 11 * 768 + 50 * 8, 0};
+  const Place keys = {{2 * 768, 768, 0, 8}, 5 * 768, 0};
+  auto take = [&](const Values &from, const Place &place, bool heads) {
+    Values to;
+    forEach(part, place, heads, heads ? 46 : 96, 8,
+            [&](int64_t, int64_t there) { to.push_back(from[there]); });
+    return to;
   };
-  takeKeys(shard.in.k, all.in.k);
-  takeKeys(shard.in.v, all.in.v);
-  Values wanted;
-  forEach(part, {{4 * 768, 2 * 768, 768, 8}, 8 * 768 + 2 * 768 + 768 + 400, 0},
-          true, 46, 8,
-          [&](int64_t, int64_t from) { wanted.push_back(expected.o[from]); });
+  shard.in.q = take(all.in.q, queries, true);
+  shard.in.gradO = take(all.in.gradO, queries, true);
+  shard.in.k = take(all.in.k, keys, false);
+  shard.in.v = take(all.in.v, keys, false);
   AttentionResults got = Runner<double>(shard, hostKernels()).run();
-  EXPECT_LE(errorOf(got.o, wanted), kBoundF64);
+  EXPECT_LE(errorOf(got.o, take(expected.o, queries, true)), kBoundF64);
+  EXPECT_LE(errorOf(got.dq, take(expected.dq, queries, true)), kBoundF64);
 }
 
 /// The largest difference of the reference's gradient of `x` from central

@@ -28,8 +28,9 @@ Matrices layout(int64_t batch, int64_t rows, int64_t columns, bool columnMajor,
                 int64_t padding) {
   int64_t leading = (columnMajor ? rows : columns) + padding;
   int64_t each = leading * (columnMajor ? columns : rows) + 3 * padding;
+  // Never empty: an operand always has an address.
   return {each, columnMajor ? 1 : leading, columnMajor ? leading : 1,
-          each * batch};
+          std::max<int64_t>(1, each * batch)};
 }
 
 template <typename T>
