@@ -84,7 +84,13 @@ struct HookAction {
   TensorInfo gradient;
 };
 
-using Action = std::variant<RunAction, CollectiveAction, HookAction>;
+/// `bytes` from one place in the arena to another that does not overlap it.
+struct CopyAction {
+  int64_t bytes, from, to;
+};
+
+using Action =
+    std::variant<RunAction, CollectiveAction, HookAction, CopyAction>;
 
 struct Communicator {
   std::vector<AxisPart> parts;

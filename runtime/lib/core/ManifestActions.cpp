@@ -147,6 +147,20 @@ static HookAction readHook(const JsonValue &json, const Manifest &manifest) {
   return hook;
 }
 
+static CopyAction readCopy(const JsonValue &json, const Manifest &manifest) {
+  int64_t bytes = json["copy"].asInt(0, manifest.arenaBytes);
+  std::vector<int64_t> at = json["at"].asInts(0, manifest.arenaBytes - bytes);
+  if (at.size() != 2) {
+    json["at"].fail("has " + std::to_string(at.size()) +
+                    " offsets, expected 2");
+    return {0, 0, 0};
+  }
+  if (at[0] < at[1] + bytes && at[1] < at[0] + bytes)
+    json.fail("copies bytes " + std::to_string(at[0]) + " to " +
+              std::to_string(at[0] + bytes) + " over themselves");
+  return {bytes, at[0], at[1]};
+}
+
 std::vector<Action> dist::readActions(const JsonValue &json,
                                       int64_t numSegments,
                                       const Manifest &manifest) {
@@ -158,8 +172,10 @@ std::vector<Action> dist::readActions(const JsonValue &json,
       actions.emplace_back(readCollective(item, manifest));
     else if (item.has("hook"))
       actions.emplace_back(readHook(item, manifest));
+    else if (item.has("copy"))
+      actions.emplace_back(readCopy(item, manifest));
     else
-      item.fail("is neither run, collective nor hook");
+      item.fail("is neither run, collective, hook nor copy");
   }
   return actions;
 }

@@ -8,6 +8,8 @@
 
 #include "core/Landing.h"
 
+#include <cstring>
+
 using namespace dist;
 
 void Player::run(dist_rank &rank, const RunAction &action) const {
@@ -54,6 +56,9 @@ void Player::play(dist_rank &rank, const Scene &scene) const {
                      std::get_if<CollectiveAction>(&action)) {
         if (!runCollective(rank, makeCall(rank, *collective)))
           leave();
+      } else if (const auto *copy = std::get_if<CopyAction>(&action)) {
+        std::memcpy(rank.arena + copy->to, rank.arena + copy->from,
+                    copy->bytes);
       } else if (scene.tap) {
         scene.tap->take(rank, std::get<HookAction>(action));
       }

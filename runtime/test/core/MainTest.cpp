@@ -167,6 +167,20 @@ TEST_F(Main, LearningRateOverridesThePlan) {
   expectNear(read("out"), trainHere(read("start")["param:w"], 3, 0.02));
 }
 
+// After the update, the first row of x takes the place of w.
+TEST_F(Main, PlaysCopies) {
+  TinyProgram tiny(1);
+  nlohmann::json document = nlohmann::json::parse(tiny.manifest);
+  document["step"].push_back(
+      {{"copy", kColumns * 4}, {"at", {0, TinyProgram::kParameterOffset}}});
+  HandProgram program(document, tiny.segments);
+  ASSERT_EQ(program.run({"--steps", "1", "--inputs", "in.safetensors", "--dump",
+                         "out"}),
+            0)
+      << program.errors;
+  EXPECT_EQ(read("out")["param:w"], std::vector<float>(x, x + kColumns));
+}
+
 // Two runs in one process give the same bits.
 TEST_F(Main, RunsAgain) {
   TinyProgram tiny(2);

@@ -40,7 +40,8 @@ static json makeValid() {
       {"collective": "broadcast", "comm": 0, "dtype": "f32", "at": [0],
        "counts": [16], "root": 3, "op": "x"},
       {"hook": "grad", "name": "w", "dtype": "f32", "shape": [4],
-       "dims": [4], "axes": [["tp"]], "at": [128]}],
+       "dims": [4], "axes": [["tp"]], "at": [128]},
+      {"copy": 64, "at": [128, 64]}],
     "eval": [{"run": 0, "at": []}]})");
 }
 
@@ -58,12 +59,13 @@ TEST(Manifest, ReadsEverything) {
   EXPECT_EQ(w.written, DIST_F64);
   EXPECT_TRUE(w.noDecay);
   EXPECT_FALSE(w.frozen);
-  ASSERT_EQ(read->step.size(), 6u);
+  ASSERT_EQ(read->step.size(), 7u);
   EXPECT_EQ(std::get<RunAction>(read->step[0]).segment, 1);
   EXPECT_EQ(std::get<CollectiveAction>(read->step[3]).pairs,
             (std::vector<int32_t>{0, 1, 3, 2}));
   EXPECT_EQ(std::get<CollectiveAction>(read->step[4]).root, 3);
   EXPECT_EQ(std::get<HookAction>(read->step[5]).gradient.offset, 128);
+  EXPECT_EQ(std::get<CopyAction>(read->step[6]).to, 64);
   EXPECT_EQ(read->eval.size(), 1u);
 }
 
@@ -121,7 +123,12 @@ TEST(Manifest, NamesWhatIsWrong) {
   EXPECT_EQ(errorWith("/step/5/hook", "act"),
             "manifest.step[5].hook is 'act', expected 'grad'");
   EXPECT_EQ(errorWith("/step/0", json::object()),
-            "manifest.step[0] is neither run, collective nor hook");
+            "manifest.step[0] is neither run, collective, hook nor copy");
+  EXPECT_EQ(errorWith("/step/6/at/0", 4090),
+            "manifest.step[6].at[0] is 4090, expected an integer from 0 to "
+            "4032");
+  EXPECT_EQ(errorWith("/step/6/at/0", 100),
+            "manifest.step[6] copies bytes 100 to 164 over themselves");
 }
 
 // Any value in any place is refused or fine, never a crash or an overflow.

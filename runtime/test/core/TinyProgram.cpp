@@ -61,8 +61,9 @@ static void update(dist_rank *rank, char *arena, const int64_t *offsets) {
 }
 
 static json describe(int64_t ranks, int64_t threads) {
-  constexpr int64_t x = 0, y = 64, w = 128, m = 192, lr = 256, step = 320,
-                    loss = 384, grad = 448, norm = 512, key = 576;
+  constexpr int64_t x = 0, y = 64, w = TinyProgram::kParameterOffset, m = 192,
+                    lr = 256, step = 320, loss = 384, grad = 448, norm = 512,
+                    key = 576;
   json w0 = HandProgram::tensor("w", "param", "f32", {kColumns}, w);
   w0["init"] = "normal 0.5";
   json hook = HandProgram::tensor("w", "", "f32", {kColumns}, grad);

@@ -14,7 +14,7 @@
 /// split over `dp` in ceiling blocks; `w` is stored whole, its momentum `m:w`
 /// (the sum of the gradients) split over `dp`.
 struct TinyProgram : HandProgram {
-  static constexpr int64_t kRows = 5, kColumns = 3;
+  static constexpr int64_t kRows = 5, kColumns = 3, kParameterOffset = 128;
 
   explicit TinyProgram(int64_t ranks, int64_t threads = 1);
 };
