@@ -39,9 +39,12 @@ def EmitRowKernels : Pass<"dist-emit-row-kernels", "::mlir::ModuleOp"> {
 
     Rows and columns follow from the ops. What a reduction reduces whose result
     meets those dimensions again are the columns; a reduction over the rows
-    (bias gradients, a sum of losses) is computed per block of a fixed grid of
+    (bias gradients, a sum of losses) must not be read by another op of the
+    kernel; it is computed per block of a fixed grid of
     rows, in the function's workspace, and the blocks are added in order: the
-    result has the same bits for any number of threads. Several dimensions may
+    result has the same bits for any number of threads. Where rows are few or
+    columns many, and nothing else in the kernel needs rows, tasks are ranges of
+    columns instead, and no workspace is needed. Several dimensions may
     be rows, or columns; neighbours that all buffers walk through alike become
     one loop. A value that is costly to compute and used again in a later sweep
     waits in the row of the output that is written there.
@@ -75,7 +78,8 @@ def ExpandMath : Pass<"dist-expand-math", "::mlir::ModuleOp"> {
     on f32 becomes a polynomial with at most 1.1 ulp of error (exp(NaN) = NaN,
     exp(-inf) = 0, exp(inf) = inf), `math.rsqrt` becomes `1 / sqrt`, and the
     functions below get upstream's polynomials. What is not expanded is left
-    for the C library.
+    for the C library; `math.expm1` and `math.log1p` become calls of it here.
+    Conversions between f32 and bf16 become integer arithmetic.
 
     ```mlir
     %y = math.exp %x : f32

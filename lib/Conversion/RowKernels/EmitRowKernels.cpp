@@ -96,8 +96,7 @@ static void emitCall(const RowKernelPlan &plan, func::FuncOp rows,
   bool hasPartials = !plan.partials.empty();
   SmallVector<Value> operands(func.getArguments().drop_front());
   operands.push_back(arith::ConstantIndexOp::create(b, 0));
-  operands.push_back(arith::ConstantIndexOp::create(
-      b, hasPartials ? plan.blocks : plan.getNumRows()));
+  operands.push_back(arith::ConstantIndexOp::create(b, plan.getNumSteps()));
   auto call = func::CallOp::create(b, rows, operands);
   call->setAttr(kGrainAttrName,
                 b.getI64IntegerAttr(hasPartials ? 1 : plan.grain));

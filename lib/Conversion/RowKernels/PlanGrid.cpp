@@ -23,6 +23,13 @@ static constexpr double kTaskNanos = 20e3;
 /// Column reductions add up at most this many partial rows.
 static constexpr int64_t kMaxBlocks = 16;
 
+/// Column reductions with this many columns, or so few rows, need no partials:
+/// there are columns enough for all threads.
+static constexpr int64_t kManyColumns = 4096, kFewRows = 32;
+
+/// Of a row, a task across columns takes at least this many elements.
+static constexpr int64_t kColumnGrain = 256;
+
 /// Tasks on single elements start at full cache lines.
 static constexpr int64_t kElementGrain = 64;
 
@@ -85,9 +92,50 @@ static void planPartials(RowKernelPlan &plan) {
   plan.workspaceBytes = bytes;
 }
 
+/// Every op works on single elements or adds up columns, each into one output.
+static bool canRunAcrossColumns(const RowKernelPlan &plan) {
+  bool hasReduction = false;
+  for (linalg::GenericOp op : plan.group.getGenerics()) {
+    Role role = plan.getRole(op);
+    hasReduction |= role == Role::ColumnReduction;
+    if (role == Role::Elementwise)
+      continue;
+    for (Value result : op->getResults()) {
+      auto isOutput = [&](const KernelOutput &output) {
+        return output.tensor == result;
+      };
+      if (role != Role::ColumnReduction ||
+          llvm::count_if(plan.group.getOutputs(), isOutput) != 1)
+        return false;
+    }
+  }
+  return hasReduction && (plan.getNumColumns() >= kManyColumns ||
+                          (plan.getNumRows() <= kFewRows &&
+                           plan.getNumColumns() > kColumnGrain));
+}
+
+static void planAcrossColumns(RowKernelPlan &plan, double rowNanos) {
+  plan.isAcrossColumns = true;
+  int64_t steps = plan.columns.front().size;
+  double stepNanos = rowNanos * plan.getNumRows() / steps;
+  int64_t width = plan.getNumColumns() / steps;
+  plan.grain = std::ceil(kTaskNanos / std::max(stepNanos, 1e-3));
+  plan.grain = std::clamp<int64_t>(
+      plan.grain, llvm::divideCeil(kColumnGrain, width),
+      std::max<int64_t>(steps, llvm::divideCeil(kColumnGrain, width)));
+}
+
+int64_t RowKernelPlan::getNumSteps() const {
+  if (isAcrossColumns)
+    return columns.front().size;
+  return partials.empty() ? getNumRows() : blocks;
+}
+
 void dist::planGrid(RowKernelPlan &plan) {
   int64_t rows = plan.getNumRows();
   double rowNanos = estimateRowNanos(plan);
+  if (canRunAcrossColumns(plan))
+    return planAcrossColumns(plan, rowNanos);
   plan.grain = std::max<int64_t>(1, std::ceil(kTaskNanos / rowNanos));
   if (plan.columns.empty())
     plan.grain = llvm::alignTo(plan.grain, kElementGrain);

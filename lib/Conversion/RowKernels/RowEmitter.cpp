@@ -29,6 +29,8 @@ RowEmitter::RowEmitter(const RowKernelPlan &plan, ImplicitLocOpBuilder &b,
       indices(plan.group.getSizes().size()) {}
 
 void RowEmitter::emitRange(Value lo, Value hi) {
+  if (plan.isAcrossColumns)
+    return emitAcrossColumns(lo, hi);
   if (plan.partials.empty()) {
     emitRows(lo, hi, {});
     return;
@@ -70,6 +72,23 @@ void RowEmitter::emitBlock(Value blockIndex) {
                               addressPartial(partial, block));
       totals.erase(totals.begin());
     }
+}
+
+void RowEmitter::emitAcrossColumns(Value lo, Value hi) {
+  columnLo = lo;
+  columnHi = hi;
+  for (const KernelOutput &output : plan.group.getOutputs()) {
+    auto op = output.tensor.getDefiningOp<linalg::GenericOp>();
+    if (plan.getRole(op) != Role::ColumnReduction)
+      continue;
+    cache.clear();
+    emitNest(plan.columns, {}, /*isCostly=*/false, [&](ValueRange) {
+      unsigned result = cast<OpResult>(output.tensor).getResultNumber();
+      store(fetchInit(op, result), plan.group.getAccess(output));
+      return SmallVector<Value>();
+    });
+  }
+  emitRows(index(0), index(plan.getNumRows()), {});
 }
 
 static void hintInterleave(scf::ForOp loop) {
@@ -212,8 +231,10 @@ SmallVector<Value> RowEmitter::emitNest(ArrayRef<KernelLoop> loops,
                                         SweepBody body) {
   if (loops.empty())
     return body(inits);
+  bool isPart = columnLo && loops.data() == plan.columns.data();
   auto loop = scf::ForOp::create(
-      b, index(0), index(loops.front().size), index(1), inits,
+      b, isPart ? columnLo : index(0),
+      isPart ? columnHi : index(loops.front().size), index(1), inits,
       [&](OpBuilder &, Location, Value iv, ValueRange accumulators) {
         indices[loops.front().getInnermost()] = iv;
         scf::YieldOp::create(
@@ -225,19 +246,20 @@ SmallVector<Value> RowEmitter::emitNest(ArrayRef<KernelLoop> loops,
 }
 
 void RowEmitter::emitColumnReduction(linalg::GenericOp op) {
-  SmallVector<Value> views, accumulators;
-  SmallVector<Value> positions;
-  for (const Partial &partial : plan.partials) {
-    if (partial.op != op)
-      continue;
-    views.push_back(viewPartial(partial));
-    positions.push_back(addressPartial(partial, block));
-    accumulators.push_back(
-        memref::LoadOp::create(b, views.back(), positions.back()));
-  }
-  for (auto [value, view, position] :
-       llvm::zip_equal(evaluate(op, accumulators), views, positions))
-    memref::StoreOp::create(b, value, view, position);
+  SmallVector<std::pair<Value, Value>> slots; // memref and position
+  for (Value result : op->getResults())
+    for (const KernelOutput &output : plan.group.getOutputs())
+      if (plan.isAcrossColumns && output.tensor == result)
+        slots.push_back(
+            {flatten(output.buffer), address(plan.group.getAccess(output))});
+  for (const Partial &partial : plan.partials)
+    if (partial.op == op)
+      slots.push_back({viewPartial(partial), addressPartial(partial, block)});
+  auto accumulators = llvm::map_to_vector(slots, [&](auto slot) -> Value {
+    return memref::LoadOp::create(b, slot.first, slot.second);
+  });
+  for (auto [value, slot] : llvm::zip_equal(evaluate(op, accumulators), slots))
+    memref::StoreOp::create(b, value, slot.first, slot.second);
 }
 
 void RowEmitter::storeOutputs(unsigned level, bool inSweep) {

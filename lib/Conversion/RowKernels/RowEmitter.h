@@ -22,7 +22,8 @@ public:
   RowEmitter(const RowKernelPlan &plan, mlir::ImplicitLocOpBuilder &b,
              mlir::IRMapping arguments, mlir::Value workspace);
 
-  /// Emits rows [lo, hi); with partials, blocks [lo, hi) of rows.
+  /// Emits rows [lo, hi); with partials, blocks [lo, hi) of rows; across
+  /// columns, steps [lo, hi) of the outermost column loop.
   void emitRange(mlir::Value lo, mlir::Value hi);
 
   /// Emits `outputs = inits + partial of block 0 + partial of block 1 + ...`.
@@ -33,6 +34,7 @@ private:
       mlir::ValueRange accumulators)>;
 
   void emitBlock(mlir::Value block);
+  void emitAcrossColumns(mlir::Value lo, mlir::Value hi);
   llvm::SmallVector<mlir::Value> emitRows(mlir::Value lo, mlir::Value hi,
                                           mlir::ValueRange totals);
   llvm::SmallVector<mlir::Value> emitRow(mlir::Value row,
@@ -78,6 +80,8 @@ private:
   /// Index of each dimension at hand; null for one that is merged into another.
   llvm::SmallVector<mlir::Value> indices;
   mlir::Value block;
+  /// The range of the outermost column loop; null: all of it.
+  mlir::Value columnLo, columnHi;
   /// Results of row scalars and row reductions of the row at hand.
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
   /// Values at the row and column at hand.

@@ -61,7 +61,10 @@ struct RowKernelPlan {
   /// the row of this output.
   llvm::MapVector<mlir::Value, unsigned> kept;
   llvm::SmallVector<Partial> partials;
-  /// Rows that one task should take at least.
+  /// Tasks are ranges of the outermost column loop instead of ranges of rows:
+  /// each goes through all rows and adds up its columns in the output itself.
+  bool isAcrossColumns = false;
+  /// Rows (or columns) that one task should take at least.
   int64_t grain = 1;
   /// With partials, rows are cut into this fixed grid.
   int64_t blocks = 1, rowsPerBlock = 1;
@@ -70,6 +73,8 @@ struct RowKernelPlan {
   static mlir::FailureOr<RowKernelPlan> make(mlir::func::FuncOp func);
 
   int64_t getNumRows() const;
+  /// How far the range of the kernel's function goes: rows, blocks or columns.
+  int64_t getNumSteps() const;
   int64_t getNumColumns() const;
   Role getRole(mlir::Operation *op) const { return roles.lookup(op); }
   /// Whether `op` is evaluated at every column.
@@ -79,7 +84,8 @@ struct RowKernelPlan {
 /// Loops of a group, outermost first, merged where all buffers allow it.
 llvm::SmallVector<KernelLoop> collapseLoops(const KernelGroup &group);
 
-/// Sets grain and blocks from the work in a row and the size of the partials.
+/// Sets direction, grain and blocks from the work in a row and the size of the
+/// partials.
 void planGrid(RowKernelPlan &plan);
 
 /// Work per element of evaluating the body of `op` once, in simple vector

@@ -6,6 +6,7 @@
 
 #include "HandKernels.h"
 #include <cmath>
+#include <initializer_list>
 
 #if defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>
