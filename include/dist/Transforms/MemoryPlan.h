@@ -24,10 +24,6 @@ namespace dist {
 /// The step of a compiled program, and its forward part for evaluation.
 inline constexpr llvm::StringLiteral kStepEntryName = "step",
                                      kEvalEntryName = "loss";
-/// Function attribute: the segment whose lowered body this is.
-inline constexpr llvm::StringLiteral kSegmentAttrName = "dist.segment";
-/// Pairs (result, argument) of a segment's body that may share a buffer.
-inline constexpr llvm::StringLiteral kInPlaceAttrName = "dist.in_place";
 /// Offsets of buffers are multiples of this.
 inline constexpr int64_t kBufferAlignment = 64;
 
