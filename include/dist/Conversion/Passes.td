@@ -133,4 +133,35 @@ def CallOnPool : Pass<"dist-call-on-pool", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def LowerSegments : Pass<"dist-lower-segments", "::mlir::ModuleOp"> {
+  let summary = "Makes segments kernels and calls of the runtime on buffers";
+  let description = [{
+    Every private function of tensors gets a body on memrefs, `@NAME_body(rank,
+    arguments, results, workspace)`. Neighbouring elementwise ops, reductions
+    and broadcasts become one kernel where their shapes allow it; einsums of two
+    operands become `dist_gemm`, attention and collectives calls of the runtime;
+    permutations and slices only rename elements. Buffers inside of a segment lie
+    in its workspace by lifetime.
+
+    ```mlir
+    func.func private @step_0(%x: tensor<8x16xf32>) -> tensor<8x16xf32>
+    // ==>
+    func.func @step_0_body(%rank: !llvm.ptr, %x: memref<8x16xf32>, %y: memref<8x16xf32>,
+                           %workspace: memref<512xi8>) attributes {dist.segment = "step_0"} {
+      call @kernel_0(%rank, %x, %y) : (!llvm.ptr, memref<8x16xf32>, memref<8x16xf32>) -> ()
+    ```
+
+    Before: *staged* and later: public functions hold calls only, private ones
+    none. After: *runtime*; no type has an encoding. `dist.communicators` lists
+    the groups that collectives name by number.
+  }];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
 #endif // DIST_CONVERSION_PASSES

@@ -1,0 +1,259 @@
+//===- LowerCollectives.cpp - Collectives as calls of the runtime ---------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GroupKernel.h"
+#include "LowerOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace dist;
+
+int64_t dist::getRuntimeType(Type element) {
+  if (element.isF64())
+    return 0;
+  if (element.isF32())
+    return 1;
+  if (element.isBF16())
+    return 2;
+  if (element.isF16())
+    return 3;
+  return element.isInteger(64) ? 4 : element.isInteger(32) ? 5 : 6;
+}
+
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+/// Position of this device in the group of `axes`, as i64.
+static Value buildGroupIndex(SegmentBuilder &b, AxesAttr axes) {
+  MeshOp mesh = lookupMesh(b.getPool().getModule());
+  Value index = b.constantI64(0);
+  for (AxisAttr axis : axes.getAxes()) {
+    int64_t position = llvm::find(mesh.getAxes(), Attribute(axis.getName())) -
+                       mesh.getAxes().begin();
+    Value coordinate =
+        b.callRuntime("dist_axis_index", {b.getRank(), b.constantI32(position)},
+                      b.getI64Type());
+    index = arith::AddIOp::create(
+        b,
+        arith::MulIOp::create(b, index, b.constantI64(mesh.getAxisSize(axis))),
+        coordinate);
+  }
+  return index;
+}
+
+/// The name under which messages and traces know the op.
+static Value buildName(SegmentBuilder &b, Operation *op) {
+  std::string text = op->getName().getStringRef().str();
+  if (auto reason = op->getAttrOfType<StringAttr>("dist.reason"))
+    text += " " + reason.str();
+  return b.addressOf(b.getPool().internText(text));
+}
+
+static LogicalResult lowerAllReduce(SegmentBuilder &b, AllReduceOp op) {
+  unsigned count = op.getNumResults();
+  auto pointerType = LLVM::LLVMPointerType::get(b.getContext());
+  for (auto [operand, result] :
+       llvm::zip_equal(op.getOperands(), op.getResults())) {
+    // In place where nobody else reads the operand.
+    bool isReturned = llvm::any_of(result.getUsers(), [](Operation *user) {
+      return isa<func::ReturnOp>(user);
+    });
+    if (operand.hasOneUse() && b.ownsTemporary(operand) && !isReturned) {
+      b.setView(result, b.getView(operand));
+      continue;
+    }
+    View source = b.getView(operand);
+    View target = b.allocate(result);
+    if (failed(lowerCopy(b, typeOf(operand), source, target)))
+      return failure();
+  }
+  Value buffers =
+      LLVM::AllocaOp::create(b, pointerType, pointerType, b.constantI64(count));
+  SmallVector<int64_t> counts;
+  for (auto [index, result] : llvm::enumerate(op.getResults())) {
+    Value at = LLVM::GEPOp::create(b, pointerType, pointerType, buffers,
+                                   ArrayRef<LLVM::GEPArg>{int32_t(index)});
+    LLVM::StoreOp::create(b, b.getPointer(result), at);
+    counts.push_back(typeOf(result).getNumElements());
+  }
+  Type element = getElementTypeOrSelf(op.getResult(0));
+  b.callRuntime(
+      "dist_all_reduce",
+      {b.getRank(), b.constantI32(b.getPool().getCommunicator(op.getAxes())),
+       b.constantI32(int64_t(op.getMonoid())),
+       b.constantI32(getRuntimeType(element)), b.constantI32(count), buffers,
+       b.addressOf(b.getPool().internWords(counts)), buildName(b, op)});
+  b.nextUnit();
+  return success();
+}
+
+/// A tensor of `type` as `groups` blocks along `dim`: the view of a buffer that
+/// holds one whole block after the other, and its type with the group's
+/// dimension in front of `dim`.
+static std::pair<View, RankedTensorType> getBlocks(const View &buffer,
+                                                   RankedTensorType type,
+                                                   int64_t dim, int64_t groups,
+                                                   bool groupsFirst) {
+  SmallVector<int64_t> shape(type.getShape());
+  shape[dim] /= groups;
+  SmallVector<int64_t> grouped(shape);
+  grouped.insert(grouped.begin() + dim, groups);
+  View view = buffer;
+  if (groupsFirst) {
+    SmallVector<int64_t> order{dim};
+    for (int64_t i = 0; i < int64_t(grouped.size()); ++i)
+      if (i != dim)
+        order.push_back(i);
+    view.strides = getStrides(grouped, order);
+  } else {
+    int64_t stride = buffer.strides[dim];
+    view.strides.insert(view.strides.begin() + dim, stride * shape[dim]);
+  }
+  return {view, RankedTensorType::get(grouped, type.getElementType())};
+}
+
+static int64_t getOuter(RankedTensorType type, int64_t dim) {
+  int64_t outer = 1;
+  for (int64_t size : type.getShape().take_front(dim))
+    outer *= size;
+  return outer;
+}
+
+static LogicalResult lowerAllGather(SegmentBuilder &b, AllGatherOp op) {
+  MeshOp mesh = lookupMesh(b.getPool().getModule());
+  int64_t groups = mesh.getGroupSize(op.getAxes().getAxes());
+  RankedTensorType type = op.getType(), block = op.getOperand().getType();
+  int64_t dim = op.getDim();
+  if (block.getDimSize(dim) * groups != type.getDimSize(dim))
+    return op.emitOpError("has no code on the host target for blocks of "
+                          "unequal size");
+  FailureOr<View> source = getContiguous(b, op.getOperand());
+  if (failed(source))
+    return failure();
+  bool isDirect = getOuter(type, dim) == 1;
+  View result = b.allocate(op.getResult());
+  View target = isDirect ? result : b.allocateTemporary(type);
+  b.callRuntime("dist_all_gather",
+                {b.getRank(),
+                 b.constantI32(b.getPool().getCommunicator(op.getAxes())),
+                 b.constantI32(getRuntimeType(type.getElementType())),
+                 b.getPointer(*source, block), b.getPointer(target, type),
+                 b.constantI64(block.getNumElements()), buildName(b, op)});
+  b.nextUnit();
+  if (isDirect)
+    return success();
+  auto [from, grouped] = getBlocks(target, type, dim, groups, true);
+  auto [to, same] = getBlocks(result, type, dim, groups, false);
+  return lowerCopy(b, grouped, from, to);
+}
+
+static LogicalResult lowerReduceScatter(SegmentBuilder &b, ReduceScatterOp op) {
+  MeshOp mesh = lookupMesh(b.getPool().getModule());
+  int64_t groups = mesh.getGroupSize(op.getAxes().getAxes());
+  RankedTensorType type = op.getOperand().getType(), block = op.getType();
+  int64_t dim = op.getDim();
+  if (block.getDimSize(dim) * groups != type.getDimSize(dim))
+    return op.emitOpError("has no code on the host target for blocks of "
+                          "unequal size");
+  View source = b.getView(op.getOperand());
+  if (getOuter(type, dim) != 1 || !isContiguous(source, type)) {
+    View packed = b.allocateTemporary(type);
+    auto [from, grouped] = getBlocks(source, type, dim, groups, false);
+    auto [to, same] = getBlocks(packed, type, dim, groups, true);
+    if (failed(lowerCopy(b, grouped, from, to)))
+      return failure();
+    source = packed;
+  }
+  b.allocate(op.getResult());
+  b.callRuntime("dist_reduce_scatter",
+                {b.getRank(),
+                 b.constantI32(b.getPool().getCommunicator(op.getAxes())),
+                 b.constantI32(int64_t(op.getMonoid())),
+                 b.constantI32(getRuntimeType(type.getElementType())),
+                 b.getPointer(source, type), b.getPointer(op.getResult()),
+                 b.constantI64(block.getNumElements()), buildName(b, op)});
+  b.nextUnit();
+  return success();
+}
+
+/// The block is where the view begins at a distance that the device knows:
+/// copied in loops, as kernels have fixed offsets.
+static LogicalResult lowerSlice(SegmentBuilder &b, dist::SliceOp op) {
+  RankedTensorType block = op.getType(), type = op.getOperand().getType();
+  MeshOp mesh = lookupMesh(b.getPool().getModule());
+  if (block.getDimSize(op.getDim()) *
+          mesh.getGroupSize(op.getAxes().getAxes()) !=
+      type.getDimSize(op.getDim()))
+    return op.emitOpError("has no code on the host target for blocks of "
+                          "unequal size");
+  b.allocate(op.getResult());
+  Value start = arith::IndexCastOp::create(
+      b, b.getIndexType(),
+      arith::MulIOp::create(b, buildGroupIndex(b, op.getAxes()),
+                            b.constantI64(block.getDimSize(op.getDim()))));
+  Value from = b.getMemref(op.getOperand()), to = b.getMemref(op.getResult());
+  SmallVector<Value> lower, upper, steps;
+  for (int64_t size : block.getShape()) {
+    lower.push_back(arith::ConstantIndexOp::create(b, 0));
+    upper.push_back(arith::ConstantIndexOp::create(b, size));
+    steps.push_back(arith::ConstantIndexOp::create(b, 1));
+  }
+  scf::buildLoopNest(b, b.getLoc(), lower, upper, steps,
+                     [&](OpBuilder &nested, Location loc, ValueRange at) {
+                       SmallVector<Value> source(at);
+                       source[op.getDim()] = arith::AddIOp::create(
+                           nested, loc, at[op.getDim()], start);
+                       Value element =
+                           memref::LoadOp::create(nested, loc, from, source);
+                       memref::StoreOp::create(nested, loc, element, to, at);
+                     });
+  b.nextUnit();
+  return success();
+}
+
+/// The first device of the group keeps the value, the others hold zero.
+static LogicalResult lowerContribute(SegmentBuilder &b, ContributeOp op) {
+  RankedTensorType type = op.getType();
+  b.allocate(op.getResult());
+  Value isFirst =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                            buildGroupIndex(b, op.getAxes()), b.constantI64(0));
+  Value zero =
+      arith::ConstantOp::create(b, b.getFloatAttr(type.getElementType(), 0));
+  Value from = b.getMemref(op.getOperand()), to = b.getMemref(op.getResult());
+  SmallVector<Value> lower, upper, steps;
+  for (int64_t size : type.getShape()) {
+    lower.push_back(arith::ConstantIndexOp::create(b, 0));
+    upper.push_back(arith::ConstantIndexOp::create(b, size));
+    steps.push_back(arith::ConstantIndexOp::create(b, 1));
+  }
+  scf::buildLoopNest(
+      b, b.getLoc(), lower, upper, steps,
+      [&](OpBuilder &nested, Location loc, ValueRange at) {
+        Value element = memref::LoadOp::create(nested, loc, from, at);
+        element = arith::SelectOp::create(nested, loc, isFirst, element, zero);
+        memref::StoreOp::create(nested, loc, element, to, at);
+      });
+  b.nextUnit();
+  return success();
+}
+
+LogicalResult dist::lowerCollective(SegmentBuilder &b, Operation *op) {
+  if (auto reduce = dyn_cast<AllReduceOp>(op))
+    return lowerAllReduce(b, reduce);
+  if (auto gather = dyn_cast<AllGatherOp>(op))
+    return lowerAllGather(b, gather);
+  if (auto scatter = dyn_cast<ReduceScatterOp>(op))
+    return lowerReduceScatter(b, scatter);
+  if (auto slice = dyn_cast<dist::SliceOp>(op))
+    return lowerSlice(b, slice);
+  if (auto contribute = dyn_cast<ContributeOp>(op))
+    return lowerContribute(b, contribute);
+  return op->emitOpError("has no code on the host target");
+}

@@ -1,0 +1,205 @@
+//===- LowerEinsum.cpp - Products as calls of the GEMM library ------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GroupKernel.h"
+#include "LowerOps.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace dist;
+
+namespace {
+using Names = SmallVector<StringRef, 4>;
+
+/// A tensor of an einsum: what it is named by and where it lies.
+struct Operand {
+  nn::TermAttr term;
+  View view;
+
+  std::optional<int64_t> getStride(StringRef name) const {
+    for (auto [dim, stride] : llvm::zip_equal(term.getDims(), view.strides))
+      if (dim.size() == 1 && cast<StringAttr>(dim[0]).getValue() == name)
+        return stride;
+    return std::nullopt;
+  }
+
+  /// The stride of `names` walked as one dimension, if they lie that way.
+  std::optional<int64_t> getStride(ArrayRef<StringRef> names,
+                                   const nn::NameSizes &sizes) const {
+    std::optional<int64_t> inner, expected;
+    for (StringRef name : llvm::reverse(names)) {
+      int64_t size = sizes.lookup(name);
+      if (size == 1)
+        continue;
+      int64_t stride = *getStride(name);
+      if (!inner)
+        inner = stride;
+      else if (stride != *expected)
+        return std::nullopt;
+      expected = stride * size;
+    }
+    return inner.value_or(1);
+  }
+};
+
+/// An einsum of two operands as `c[batch, m, n] = Σ_k a[batch, m, k] b[…]`.
+class Product {
+public:
+  Product(SegmentBuilder &b, nn::EinsumOp op, nn::NameSizes sizes);
+
+  LogicalResult lower();
+
+private:
+  void classify();
+  LogicalResult makeFit(Operand &operand, Value value, ArrayRef<Names> groups);
+  static bool isUnit(int64_t row, int64_t column) {
+    return row == 1 || column == 1;
+  }
+  int64_t getSize(ArrayRef<StringRef> names) const {
+    int64_t size = 1;
+    for (StringRef name : names)
+      size *= sizes.lookup(name);
+    return size;
+  }
+
+  SegmentBuilder &b;
+  nn::EinsumOp op;
+  nn::NameSizes sizes;
+  Operand lhs, rhs, out;
+  Names batch, m, n, k;
+};
+} // namespace
+
+Product::Product(SegmentBuilder &b, nn::EinsumOp op, nn::NameSizes sizes)
+    : b(b), op(op), sizes(std::move(sizes)) {
+  lhs = {op.getPattern().getOperands()[0], b.getView(op.getInputs()[0])};
+  rhs = {op.getPattern().getOperands()[1], b.getView(op.getInputs()[1])};
+  out.term = op.getPattern().getResult();
+  classify();
+}
+
+/// Names in the order of the result, summed ones in that of the left operand.
+void Product::classify() {
+  for (StringRef name : out.term.getNames()) {
+    bool inLhs = lhs.term.hasName(name), inRhs = rhs.term.hasName(name);
+    (inLhs && inRhs ? batch : inLhs ? m : n).push_back(name);
+  }
+  for (StringRef name : lhs.term.getNames())
+    if (!out.term.hasName(name))
+      k.push_back(name);
+}
+
+/// Copies `operand` into a buffer where each of `groups` is one dimension, if
+/// it does not lie that way already.
+LogicalResult Product::makeFit(Operand &operand, Value value,
+                               ArrayRef<Names> groups) {
+  bool fits = llvm::all_of(groups, [&](const Names &names) {
+    return operand.getStride(names, sizes).has_value();
+  });
+  int64_t row = fits ? *operand.getStride(groups[1], sizes) : 0;
+  int64_t column = fits ? *operand.getStride(groups[2], sizes) : 0;
+  if (fits && isUnit(row, column))
+    return success();
+  SmallVector<int64_t> order;
+  for (const Names &names : groups)
+    for (StringRef name : names)
+      for (auto [dim, group] : llvm::enumerate(operand.term.getDims()))
+        if (group.size() == 1 && cast<StringAttr>(group[0]).getValue() == name)
+          order.push_back(dim);
+  auto type = cast<RankedTensorType>(value.getType());
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) // units
+    if (!llvm::is_contained(order, dim))
+      order.insert(order.begin(), dim);
+  View copy = b.allocateTemporary(type);
+  copy.strides = getStrides(type.getShape(), order);
+  if (failed(lowerCopy(b, type, operand.view, copy)))
+    return failure();
+  operand.view = copy;
+  return success();
+}
+
+LogicalResult Product::lower() {
+  Value result = op.getResult();
+  if (failed(makeFit(lhs, op.getInputs()[0], {batch, m, k})) ||
+      failed(makeFit(rhs, op.getInputs()[1], {batch, k, n})))
+    return failure();
+  // The result lies as batch, m, n; a later copy puts it where it belongs.
+  SmallVector<int64_t> order;
+  for (const Names *names : {&batch, &m, &n})
+    for (StringRef name : *names)
+      for (auto [dim, group] : llvm::enumerate(out.term.getDims()))
+        if (group.size() == 1 && cast<StringAttr>(group[0]).getValue() == name)
+          order.push_back(dim);
+  auto type = cast<RankedTensorType>(result.getType());
+  SmallVector<int64_t> units;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (!llvm::is_contained(order, dim))
+      units.push_back(dim);
+  order.insert(order.begin(), units.begin(), units.end());
+  out.view = b.allocate(result, order);
+
+  bool isDouble = getElementTypeOrSelf(result).isF64();
+  auto stride = [&](const Operand &operand, const Names &names) {
+    return *operand.getStride(names, sizes);
+  };
+  // A dimension of one element may have any stride: pretend it is the row.
+  auto matrix = [&](const Operand &operand, const Names &rows,
+                    const Names &columns) -> std::pair<int64_t, int64_t> {
+    int64_t row = stride(operand, rows), column = stride(operand, columns);
+    if (getSize(columns) == 1 && row != 1)
+      column = 1;
+    if (getSize(rows) == 1 && column != 1)
+      row = 1;
+    if (getSize(rows) == 1 && column == 1)
+      row = getSize(columns);
+    if (getSize(columns) == 1 && row == 1)
+      column = std::max<int64_t>(getSize(rows), 1);
+    return {row, column};
+  };
+  auto [aRow, aColumn] = matrix(lhs, m, k);
+  auto [bRow, bColumn] = matrix(rhs, k, n);
+  auto [cRow, cColumn] = matrix(out, m, n);
+  int64_t words[] = {
+      isDouble ? 0 : 1, // dtype, then accumulate = 0 in the upper half
+      getSize(batch),   getSize(m),         getSize(n),
+      getSize(k),       stride(lhs, batch), aRow,
+      aColumn,          stride(rhs, batch), bRow,
+      bColumn,          stride(out, batch), cRow,
+      cColumn};
+  Value desc = b.addressOf(b.getPool().internWords(words));
+  auto pointer = [&](const Operand &operand, Value value) {
+    return b.getPointer(operand.view, cast<RankedTensorType>(value.getType()));
+  };
+  b.callRuntime("dist_gemm",
+                {b.getRank(), desc, pointer(lhs, op.getInputs()[0]),
+                 pointer(rhs, op.getInputs()[1]), pointer(out, result)});
+  b.nextUnit();
+  return success();
+}
+
+LogicalResult dist::lowerEinsum(SegmentBuilder &b, nn::EinsumOp op) {
+  auto sizes = nn::inferNameSizes(
+      op, op.getPattern(), op.getInputs().getTypes(), op.getResult().getType());
+  if (failed(sizes))
+    return failure();
+  ArrayRef<nn::TermAttr> terms = op.getPattern().getOperands();
+  Type element = getElementTypeOrSelf(op.getResult());
+  bool isProduct =
+      terms.size() == 2 && (element.isF32() || element.isF64()) &&
+      llvm::all_of(terms[1].getNames(),
+                   [&](StringRef name) {
+                     return terms[0].hasName(name) ||
+                            op.getPattern().getResult().hasName(name);
+                   }) &&
+      llvm::all_of(terms[0].getNames(), [&](StringRef name) {
+        return terms[1].hasName(name) ||
+               op.getPattern().getResult().hasName(name);
+      });
+  if (isProduct)
+    return Product(b, op, std::move(*sizes)).lower();
+  return op.emitOpError("has no code on the host target: it sums a dimension "
+                        "of one operand or has not two operands");
+}

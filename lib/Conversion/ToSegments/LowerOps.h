@@ -1,0 +1,37 @@
+//===- LowerOps.h - Ops outside of row kernels ------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DIST_LIB_CONVERSION_TOSEGMENTS_LOWEROPS_H
+#define DIST_LIB_CONVERSION_TOSEGMENTS_LOWEROPS_H
+
+#include "SegmentBuilder.h"
+
+namespace dist {
+
+/// Gives the result of `op` a view of its operand where the op only renames
+/// elements (permutations, slices, merges that fit); false if it does not.
+bool lowerView(SegmentBuilder &b, mlir::Operation *op);
+
+/// Writes `op` as calls of the runtime or as loops; fails, after an error,
+/// where the host target has no code for it.
+mlir::LogicalResult lowerEinsum(SegmentBuilder &b, nn::EinsumOp op);
+mlir::LogicalResult lowerAttention(SegmentBuilder &b, mlir::Operation *op);
+mlir::LogicalResult lowerCollective(SegmentBuilder &b, mlir::Operation *op);
+mlir::LogicalResult lowerMove(SegmentBuilder &b, mlir::Operation *op);
+
+/// `value` in a contiguous buffer: its own, or a copy.
+mlir::FailureOr<View> getContiguous(SegmentBuilder &b, mlir::Value value);
+
+/// The order, major to minor, in which the dimensions of `value` best lie: as
+/// its only user, a permutation, wants them.
+llvm::SmallVector<int64_t> getPreferredOrder(mlir::Value value);
+
+/// DIST_F32 and so on of runtime.h.
+int64_t getRuntimeType(mlir::Type element);
+
+} // namespace dist
+
+#endif // DIST_LIB_CONVERSION_TOSEGMENTS_LOWEROPS_H

@@ -1,0 +1,164 @@
+//===- LowerSegments.cpp - Segments as kernels and calls ------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GroupKernel.h"
+#include "LowerOps.h"
+#include "dist/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace dist {
+#define GEN_PASS_DEF_LOWERSEGMENTS
+#include "dist/Conversion/Passes.h.inc"
+} // namespace dist
+
+using namespace mlir;
+using namespace dist;
+
+static Type strip(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? getUnencoded(tensor) : type;
+}
+
+/// From here on memory is what it is: `tensor` and `linalg` know no encodings.
+static void stripEncodings(ModuleOp module) {
+  module.walk([](Operation *op) {
+    for (Value result : op->getResults())
+      result.setType(strip(result.getType()));
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument arg : block.getArguments())
+          arg.setType(strip(arg.getType()));
+    if (auto constant = dyn_cast<arith::ConstantOp>(op))
+      if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue())) {
+        auto type = cast<ShapedType>(constant.getType());
+        constant.setValueAttr(
+            dense.isSplat()
+                ? DenseElementsAttr::get(type, dense.getSplatValue<Attribute>())
+                : DenseElementsAttr::getFromRawBuffer(type,
+                                                      dense.getRawData()));
+      }
+    if (auto func = dyn_cast<func::FuncOp>(op))
+      func.setType(
+          FunctionType::get(func.getContext(),
+                            llvm::map_to_vector(func.getArgumentTypes(), strip),
+                            llvm::map_to_vector(func.getResultTypes(), strip)));
+  });
+}
+
+namespace {
+/// Lowers the ops of one segment in order.
+class SegmentLowering {
+public:
+  SegmentLowering(func::FuncOp segment, ProgramPool &pool)
+      : segment(segment), b(segment, pool) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult flush();
+  LogicalResult lower(Operation *op);
+  LogicalResult lowerConstant(arith::ConstantOp op);
+
+  func::FuncOp segment;
+  SegmentBuilder b;
+  SmallVector<Operation *> group; ///< fusible ops that wait
+};
+} // namespace
+
+LogicalResult SegmentLowering::flush() {
+  if (group.empty())
+    return success();
+  SmallVector<Operation *> ops;
+  std::swap(ops, group);
+  b.setLoc(ops.front()->getLoc());
+  return lowerGroup(b, ops);
+}
+
+/// Splat constants are written where they are read; those that leave the
+/// segment or feed an op that wants memory get a buffer.
+LogicalResult SegmentLowering::lowerConstant(arith::ConstantOp op) {
+  auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
+  if (!dense)
+    return success();
+  if (dense.isSplat() && llvm::all_of(op->getUsers(), [](Operation *user) {
+        return isFusible(user) &&
+               !isa<nn::EmbeddingOp, nn::DropoutOp, nn::RopeOp, nn::ReduceOp>(
+                   user);
+      }))
+    return success();
+  auto type = cast<RankedTensorType>(op.getType());
+  auto memref = MemRefType::get(type.getShape(), type.getElementType());
+  ModuleOp module = b.getPool().getModule();
+  auto at = OpBuilder::atBlockBegin(module.getBody());
+  std::string name = "constant_" + segment.getName().str() + "_" +
+                     std::to_string(std::distance(op->getBlock()->begin(),
+                                                  Block::iterator(op)));
+  memref::GlobalOp::create(at, op.getLoc(), name, at.getStringAttr("private"),
+                           memref, dense, /*constant=*/true,
+                           /*alignment=*/at.getI64IntegerAttr(64));
+  Value buffer = memref::GetGlobalOp::create(b, memref, name);
+  b.setView(op.getResult(), {buffer, 0, getStrides(type.getShape())});
+  return success();
+}
+
+LogicalResult SegmentLowering::lower(Operation *op) {
+  b.setLoc(op->getLoc());
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return lowerConstant(constant);
+  if (isFusible(op)) {
+    group.push_back(op);
+    return success();
+  }
+  if (failed(flush()))
+    return failure();
+  b.setLoc(op->getLoc());
+  if (!isa<nn::CheckedOp>(op) && lowerView(b, op))
+    return success();
+  if (auto einsum = dyn_cast<nn::EinsumOp>(op))
+    return lowerEinsum(b, einsum);
+  if (isa<nn::AttentionOp, nn::AttentionGradOp>(op))
+    return lowerAttention(b, op);
+  if (isa<DistDialect>(op->getDialect()))
+    return lowerCollective(b, op);
+  return lowerMove(b, op);
+}
+
+LogicalResult SegmentLowering::run() {
+  for (Operation &op : segment.getBody().front().without_terminator())
+    if (failed(lower(&op)))
+      return failure();
+  if (failed(flush()))
+    return failure();
+  return b.finish([&](RankedTensorType type, const View &from, const View &to) {
+    return lowerCopy(b, type, from, to);
+  });
+}
+
+namespace {
+struct LowerSegments : dist::impl::LowerSegmentsBase<LowerSegments> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    stripEncodings(module);
+    ProgramPool pool(module);
+    SmallVector<func::FuncOp> segments;
+    for (auto func : module.getOps<func::FuncOp>())
+      if (func.isPrivate())
+        segments.push_back(func);
+    for (func::FuncOp segment : segments)
+      if (failed(SegmentLowering(segment, pool).run()))
+        return signalPassFailure();
+    OpBuilder b(&getContext());
+    SmallVector<Attribute> communicators(pool.getCommunicators());
+    module->setAttr("dist.communicators", b.getArrayAttr(communicators));
+    module->setAttr(kPhaseAttrName, b.getStringAttr("runtime"));
+  }
+};
+} // namespace
