@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GroupKernel.h"
+#include "LowerOps.h"
 #include "ScalarBody.h"
 #include "dist/Conversion/RowKernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,6 +24,8 @@ using namespace dist;
 bool dist::isFusible(Operation *op) {
   if (auto reduce = dyn_cast<nn::ReduceOp>(op))
     return reduce.getKind() != nn::ReduceKind::Mean;
+  if (auto einsum = dyn_cast<nn::EinsumOp>(op))
+    return !isProduct(einsum);
   return hasScalarBody(op) || isa<nn::RepeatOp, nn::IotaOp, nn::DropoutOp,
                                   nn::EmbeddingOp, nn::RopeOp>(op);
 }
@@ -66,6 +69,14 @@ private:
   Value writeDropout(nn::DropoutOp op);
   Value writeEmbedding(nn::EmbeddingOp op);
   Value writeRope(nn::RopeOp op);
+  Value writeEinsum(nn::EinsumOp op);
+  Value writeTake(nn::TakeOp op);
+  Value writeGather(nn::GatherOp op);
+  Value writeReverse(nn::ReverseOp op);
+  /// A generic that sums `operands` by `maps` into a tensor of `type`.
+  Value writeSum(RankedTensorType type, ValueRange operands,
+                 ArrayRef<AffineMap> maps, AffineMap resultMap,
+                 ArrayRef<utils::IteratorType> iterators, Body term);
   /// A generic that is parallel along every dimension of the result.
   Value writeMap(RankedTensorType type, ValueRange operands,
                  ArrayRef<AffineMap> maps, Body body);
@@ -454,6 +465,130 @@ Value KernelWriter::writeRope(nn::RopeOp op) {
       });
 }
 
+/// Sums of products that no GEMM computes.
+Value KernelWriter::writeEinsum(nn::EinsumOp op) {
+  nn::TermAttr result = op.getPattern().getResult();
+  SmallVector<StringRef> names = result.getNames();
+  SmallVector<utils::IteratorType> iterators(names.size(),
+                                             utils::IteratorType::parallel);
+  for (nn::TermAttr term : op.getPattern().getOperands())
+    for (StringRef name : term.getNames())
+      if (!llvm::is_contained(names, name)) {
+        names.push_back(name);
+        iterators.push_back(utils::IteratorType::reduction);
+      }
+  auto mapOf = [&](nn::TermAttr term) {
+    SmallVector<AffineExpr> exprs;
+    for (ArrayAttr dim : term.getDims()) {
+      if (dim.empty()) {
+        exprs.push_back(b.getAffineConstantExpr(0));
+        continue;
+      }
+      StringRef name = cast<StringAttr>(dim[0]).getValue();
+      exprs.push_back(
+          b.getAffineDimExpr(llvm::find(names, name) - names.begin()));
+    }
+    return AffineMap::get(names.size(), 0, exprs, b.getContext());
+  };
+  auto type = typeOf(op.getResult());
+  SmallVector<AffineMap> maps;
+  SmallVector<Value> operands;
+  for (auto [input, term] :
+       llvm::zip_equal(op.getInputs(), op.getPattern().getOperands())) {
+    operands.push_back(lookup(input));
+    maps.push_back(mapOf(term));
+  }
+  auto product = [&](ImplicitLocOpBuilder &nested, ValueRange args) {
+    Value value = args.front();
+    for (Value factor : args.drop_front())
+      value = arith::MulFOp::create(nested, value, factor);
+    return value;
+  };
+  if (!llvm::is_contained(iterators, utils::IteratorType::reduction))
+    return writeMap(type, operands, maps, product);
+  return writeSum(type, operands, maps, mapOf(result), iterators, product);
+}
+
+Value KernelWriter::writeSum(RankedTensorType type, ValueRange operands,
+                             ArrayRef<AffineMap> maps, AffineMap resultMap,
+                             ArrayRef<utils::IteratorType> iterators,
+                             Body term) {
+  Type element = type.getElementType();
+  Value zero = arith::ConstantOp::create(b, b.getFloatAttr(element, 0));
+  Value empty = tensor::EmptyOp::create(b, type.getShape(), element);
+  Value filled = linalg::FillOp::create(b, ValueRange(zero), ValueRange(empty))
+                     .getResult(0);
+  SmallVector<AffineMap> all(maps);
+  all.push_back(resultMap);
+  auto generic = linalg::GenericOp::create(
+      b, TypeRange(type), operands, ValueRange(filled), all, iterators,
+      [&](OpBuilder &inner, Location loc, ValueRange args) {
+        ImplicitLocOpBuilder nested(loc, inner);
+        Value sum = arith::AddFOp::create(
+            nested, term(nested, args.drop_back()), args.back());
+        linalg::YieldOp::create(nested, sum);
+      });
+  return generic.getResult(0);
+}
+
+static Value castToIndex(ImplicitLocOpBuilder &b, Value id) {
+  return arith::IndexCastOp::create(b, b.getIndexType(), id);
+}
+
+Value KernelWriter::writeTake(nn::TakeOp op) {
+  auto type = typeOf(op.getResult());
+  int64_t dim = op.getDim(), idRank = typeOf(op.getIds()).getRank();
+  SmallVector<AffineExpr> exprs;
+  for (int64_t i = 0; i < idRank; ++i)
+    exprs.push_back(b.getAffineDimExpr(dim + i));
+  AffineMap map = AffineMap::get(type.getRank(), 0, exprs, b.getContext());
+  Value input = lookup(op.getInput());
+  return writeMap(type, lookup(op.getIds()), map,
+                  [&](ImplicitLocOpBuilder &nested, ValueRange args) -> Value {
+                    SmallVector<Value> at;
+                    for (int64_t i = 0; i < dim; ++i)
+                      at.push_back(linalg::IndexOp::create(nested, i));
+                    at.push_back(castToIndex(nested, args[0]));
+                    for (int64_t i = dim + idRank; i < type.getRank(); ++i)
+                      at.push_back(linalg::IndexOp::create(nested, i));
+                    return tensor::ExtractOp::create(nested, input, at);
+                  });
+}
+
+Value KernelWriter::writeGather(nn::GatherOp op) {
+  auto type = typeOf(op.getResult());
+  Value input = lookup(op.getInput());
+  return writeMap(
+      type, lookup(op.getIndices()), b.getMultiDimIdentityMap(type.getRank()),
+      [&](ImplicitLocOpBuilder &nested, ValueRange args) -> Value {
+        SmallVector<Value> at;
+        for (int64_t i = 0; i < type.getRank(); ++i)
+          at.push_back(i == int64_t(op.getDim())
+                           ? castToIndex(nested, args[0])
+                           : linalg::IndexOp::create(nested, i).getResult());
+        return tensor::ExtractOp::create(nested, input, at);
+      });
+}
+
+Value KernelWriter::writeReverse(nn::ReverseOp op) {
+  auto type = typeOf(op.getResult());
+  Value input = lookup(op.getInput());
+  return writeMap(
+      type, {}, {}, [&](ImplicitLocOpBuilder &nested, ValueRange) -> Value {
+        SmallVector<Value> at;
+        for (int64_t i = 0; i < type.getRank(); ++i) {
+          Value index = linalg::IndexOp::create(nested, i);
+          if (llvm::is_contained(op.getDims(), i))
+            index = arith::SubIOp::create(
+                nested,
+                arith::ConstantIndexOp::create(nested, type.getDimSize(i) - 1),
+                index);
+          at.push_back(index);
+        }
+        return tensor::ExtractOp::create(nested, input, at);
+      });
+}
+
 void KernelWriter::writeOp(Operation *op) {
   b.setLoc(op->getLoc());
   Value result;
@@ -469,6 +604,14 @@ void KernelWriter::writeOp(Operation *op) {
     result = writeEmbedding(embedding);
   else if (auto rope = dyn_cast<nn::RopeOp>(op))
     result = writeRope(rope);
+  else if (auto einsum = dyn_cast<nn::EinsumOp>(op))
+    result = writeEinsum(einsum);
+  else if (auto take = dyn_cast<nn::TakeOp>(op))
+    result = writeTake(take);
+  else if (auto gather = dyn_cast<nn::GatherOp>(op))
+    result = writeGather(gather);
+  else if (auto reverse = dyn_cast<nn::ReverseOp>(op))
+    result = writeReverse(reverse);
   else
     result = writeElementwise(op);
   tensors[op->getResult(0)] = result;

@@ -180,26 +180,30 @@ LogicalResult Product::lower() {
   return success();
 }
 
+bool dist::isProduct(nn::EinsumOp op) {
+  ArrayRef<nn::TermAttr> terms = op.getPattern().getOperands();
+  nn::TermAttr result = op.getPattern().getResult();
+  Type element = getElementTypeOrSelf(op.getResult());
+  if (terms.size() != 2 || !(element.isF32() || element.isF64()))
+    return false;
+  auto isSummedAlone = [&](nn::TermAttr term, nn::TermAttr other) {
+    return llvm::any_of(term.getNames(), [&](StringRef name) {
+      return !other.hasName(name) && !result.hasName(name);
+    });
+  };
+  auto hasGroups = [](nn::TermAttr term) {
+    return llvm::any_of(term.getDims(),
+                        [](ArrayAttr dim) { return dim.size() > 1; });
+  };
+  return !isSummedAlone(terms[0], terms[1]) &&
+         !isSummedAlone(terms[1], terms[0]) && !hasGroups(terms[0]) &&
+         !hasGroups(terms[1]) && !hasGroups(result);
+}
+
 LogicalResult dist::lowerEinsum(SegmentBuilder &b, nn::EinsumOp op) {
   auto sizes = nn::inferNameSizes(
       op, op.getPattern(), op.getInputs().getTypes(), op.getResult().getType());
   if (failed(sizes))
     return failure();
-  ArrayRef<nn::TermAttr> terms = op.getPattern().getOperands();
-  Type element = getElementTypeOrSelf(op.getResult());
-  bool isProduct =
-      terms.size() == 2 && (element.isF32() || element.isF64()) &&
-      llvm::all_of(terms[1].getNames(),
-                   [&](StringRef name) {
-                     return terms[0].hasName(name) ||
-                            op.getPattern().getResult().hasName(name);
-                   }) &&
-      llvm::all_of(terms[0].getNames(), [&](StringRef name) {
-        return terms[1].hasName(name) ||
-               op.getPattern().getResult().hasName(name);
-      });
-  if (isProduct)
-    return Product(b, op, std::move(*sizes)).lower();
-  return op.emitOpError("has no code on the host target: it sums a dimension "
-                        "of one operand or has not two operands");
+  return Product(b, op, std::move(*sizes)).lower();
 }

@@ -156,13 +156,13 @@ static LogicalResult lowerFoldIn(SegmentBuilder &b, nn::FoldInOp op) {
   return success();
 }
 
-/// Copies the ids and fails the run at the first that is out of range.
-static LogicalResult lowerChecked(SegmentBuilder &b, nn::CheckedOp op) {
-  auto type = typeOf(op.getInput());
-  Value from = b.getMemref(op.getInput());
+void dist::buildIndexCheck(SegmentBuilder &b, Value ids, int64_t bound,
+                           std::optional<int64_t> ignored, StringRef what) {
+  auto type = typeOf(ids);
+  Value from = b.getMemref(ids);
   Value rank = b.getRank();
-  Value name = b.addressOf(b.getPool().internText(op.getWhat()));
-  Value bound = b.constantI64(op.getBound());
+  Value name = b.addressOf(b.getPool().internText(what));
+  Value limit = b.constantI64(bound);
   LLVM::LLVMFuncOp report =
       b.getPool().declare("dist_index_error", {},
                           {rank.getType(), name.getType(), b.getI64Type(),
@@ -170,35 +170,109 @@ static LogicalResult lowerChecked(SegmentBuilder &b, nn::CheckedOp op) {
   SmallVector<int64_t, 5> strides = getStrides(type.getShape());
   buildLoops(
       b, type.getShape(), [&](ImplicitLocOpBuilder &nested, ValueRange at) {
+        auto number = [&](ImplicitLocOpBuilder &at, int64_t value) -> Value {
+          return arith::ConstantOp::create(at, at.getI64IntegerAttr(value));
+        };
         Value id = memref::LoadOp::create(nested, from, at);
         if (!id.getType().isInteger(64))
           id = arith::ExtSIOp::create(nested, nested.getI64Type(), id);
         Value isBad =
-            arith::CmpIOp::create(nested, arith::CmpIPredicate::uge, id, bound);
-        if (std::optional<int64_t> ignored = op.getIgnoreIndex()) {
-          Value counts = arith::CmpIOp::create(
-              nested, arith::CmpIPredicate::ne, id,
-              arith::ConstantOp::create(nested,
-                                        nested.getI64IntegerAttr(*ignored)));
+            arith::CmpIOp::create(nested, arith::CmpIPredicate::uge, id, limit);
+        if (ignored) {
+          Value counts = arith::CmpIOp::create(nested, arith::CmpIPredicate::ne,
+                                               id, number(nested, *ignored));
           isBad = arith::AndIOp::create(nested, isBad, counts);
         }
         auto guard = scf::IfOp::create(nested, isBad, /*withElseRegion=*/false);
         ImplicitLocOpBuilder inner(nested.getLoc(), guard.getThenBodyBuilder());
-        Value position =
-            arith::ConstantOp::create(inner, inner.getI64IntegerAttr(0));
+        Value position = number(inner, 0);
         for (auto [index, stride] : llvm::zip_equal(at, strides)) {
-          Value step =
-              arith::ConstantOp::create(inner, inner.getI64IntegerAttr(stride));
           Value wide =
               arith::IndexCastOp::create(inner, inner.getI64Type(), index);
           position = arith::AddIOp::create(
-              inner, position, arith::MulIOp::create(inner, wide, step));
+              inner, position,
+              arith::MulIOp::create(inner, wide, number(inner, stride)));
         }
         LLVM::CallOp::create(inner, report,
-                             ValueRange{rank, name, position, id, bound});
+                             ValueRange{rank, name, position, id, limit});
       });
   b.nextUnit();
+}
+
+static LogicalResult lowerChecked(SegmentBuilder &b, nn::CheckedOp op) {
+  buildIndexCheck(b, op.getInput(), op.getBound(), op.getIgnoreIndex(),
+                  op.getWhat());
   b.setView(op.getResult(), b.getView(op.getInput()));
+  return success();
+}
+
+/// Adds one update after the other: the bits do not depend on threads.
+static LogicalResult lowerScatterAdd(SegmentBuilder &b, nn::ScatterAddOp op) {
+  auto type = typeOf(op.getResult()), ids = typeOf(op.getIds());
+  int64_t dim = op.getDim();
+  buildIndexCheck(b, op.getIds(), type.getDimSize(dim), std::nullopt,
+                  "scatter_add");
+  View source = b.getView(op.getInput());
+  View target = b.allocate(op.getResult());
+  if (failed(lowerCopy(b, type, source, target)))
+    return failure();
+  bool isElementwise = ids.getShape() == typeOf(op.getUpdates()).getShape() &&
+                       ids.getRank() == type.getRank();
+  Value idBuffer = b.getMemref(op.getIds());
+  Value updates = b.getMemref(op.getUpdates());
+  Value table = b.getMemref(op.getResult());
+  buildLoops(
+      b, typeOf(op.getUpdates()).getShape(),
+      [&](ImplicitLocOpBuilder &nested, ValueRange at) {
+        SmallVector<Value> idAt(at), to(at);
+        if (!isElementwise) {
+          idAt.assign(at.begin() + dim, at.begin() + dim + ids.getRank());
+          to.erase(to.begin() + dim + 1, to.begin() + dim + ids.getRank());
+        }
+        if (!isElementwise && ids.getRank() == 0)
+          to.insert(to.begin() + dim, Value());
+        to[dim] = arith::IndexCastOp::create(
+            nested, nested.getIndexType(),
+            memref::LoadOp::create(nested, idBuffer, idAt));
+        Value sum = arith::AddFOp::create(
+            nested, memref::LoadOp::create(nested, table, to),
+            memref::LoadOp::create(nested, updates, at));
+        memref::StoreOp::create(nested, sum, table, to);
+      });
+  b.nextUnit();
+  return success();
+}
+
+/// Keeps the first of equal elements.
+static LogicalResult lowerArgmax(SegmentBuilder &b, nn::ArgmaxOp op) {
+  auto type = typeOf(op.getInput());
+  Type index = typeOf(op.getResult()).getElementType();
+  b.allocate(op.getResult());
+  fillZero(b, op.getResult());
+  Value from = b.getMemref(op.getInput()), to = b.getMemref(op.getResult());
+  buildLoops(
+      b, type.getShape(), [&](ImplicitLocOpBuilder &nested, ValueRange at) {
+        SmallVector<Value> result(at), bestAt(at);
+        result.erase(result.begin() + op.getDim());
+        Value best = memref::LoadOp::create(nested, to, result);
+        bestAt[op.getDim()] =
+            arith::IndexCastOp::create(nested, nested.getIndexType(), best);
+        Value element = memref::LoadOp::create(nested, from, at);
+        Value largest = memref::LoadOp::create(nested, from, bestAt);
+        Value isLarger =
+            isa<FloatType>(element.getType())
+                ? arith::CmpFOp::create(nested, arith::CmpFPredicate::OGT,
+                                        element, largest)
+                      .getResult()
+                : arith::CmpIOp::create(nested, arith::CmpIPredicate::sgt,
+                                        element, largest)
+                      .getResult();
+        Value here = arith::IndexCastOp::create(nested, index, at[op.getDim()]);
+        memref::StoreOp::create(
+            nested, arith::SelectOp::create(nested, isLarger, here, best), to,
+            result);
+      });
+  b.nextUnit();
   return success();
 }
 
@@ -213,6 +287,10 @@ LogicalResult dist::lowerMove(SegmentBuilder &b, Operation *op) {
     return lowerFoldIn(b, fold);
   if (auto checked = dyn_cast<nn::CheckedOp>(op))
     return lowerChecked(b, checked);
+  if (auto scatter = dyn_cast<nn::ScatterAddOp>(op))
+    return lowerScatterAdd(b, scatter);
+  if (auto argmax = dyn_cast<nn::ArgmaxOp>(op))
+    return lowerArgmax(b, argmax);
   if (isa<nn::RearrangeOp, nn::ReshapeOp>(op)) {
     // Elements change places: through a contiguous copy the view fits.
     Value input = op->getOperand(0);

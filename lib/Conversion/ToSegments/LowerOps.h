@@ -15,6 +15,15 @@ namespace dist {
 /// elements (permutations, slices, merges that fit); false if it does not.
 bool lowerView(SegmentBuilder &b, mlir::Operation *op);
 
+/// True if `op` is a product of two operands whose sums are over dimensions
+/// that both have: what the GEMM library computes.
+bool isProduct(nn::EinsumOp op);
+
+/// Fails the run at the first id of `ids` that is not in [0, bound) and not
+/// `ignored`; `what` names the op.
+void buildIndexCheck(SegmentBuilder &b, mlir::Value ids, int64_t bound,
+                     std::optional<int64_t> ignored, llvm::StringRef what);
+
 /// Writes `op` as calls of the runtime or as loops; fails, after an error,
 /// where the host target has no code for it.
 mlir::LogicalResult lowerEinsum(SegmentBuilder &b, nn::EinsumOp op);

@@ -6,6 +6,7 @@
 
 #include "GroupKernel.h"
 #include "LowerOps.h"
+#include "ScalarBody.h"
 #include "dist/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -66,6 +67,7 @@ private:
   LogicalResult flush();
   LogicalResult lower(Operation *op);
   LogicalResult lowerConstant(arith::ConstantOp op);
+  LogicalResult checkIndices(Operation *op);
 
   func::FuncOp segment;
   SegmentBuilder b;
@@ -109,10 +111,37 @@ LogicalResult SegmentLowering::lowerConstant(arith::ConstantOp op) {
   return success();
 }
 
+/// Kernels trust their indices: they are looked at in front.
+LogicalResult SegmentLowering::checkIndices(Operation *op) {
+  Value ids;
+  int64_t bound = 0;
+  if (auto embedding = dyn_cast<nn::EmbeddingOp>(op)) {
+    ids = embedding.getIds();
+    PlaceAttr place = embedding.getPlaceAttr();
+    bound = place ? place.getShape()[0]
+                  : embedding.getTable().getType().getDimSize(0);
+  } else if (auto take = dyn_cast<nn::TakeOp>(op)) {
+    ids = take.getIds();
+    bound = take.getInput().getType().getDimSize(take.getDim());
+  } else if (auto gather = dyn_cast<nn::GatherOp>(op)) {
+    ids = gather.getIndices();
+    bound = gather.getInput().getType().getDimSize(gather.getDim());
+  } else {
+    return success();
+  }
+  if (!b.hasView(ids) && failed(flush()))
+    return failure();
+  b.setLoc(op->getLoc());
+  buildIndexCheck(b, ids, bound, std::nullopt, op->getName().stripDialect());
+  return success();
+}
+
 LogicalResult SegmentLowering::lower(Operation *op) {
   b.setLoc(op->getLoc());
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return lowerConstant(constant);
+  if (failed(checkIndices(op)))
+    return failure();
   if (isFusible(op)) {
     group.push_back(op);
     return success();
