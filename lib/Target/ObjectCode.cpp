@@ -99,9 +99,14 @@ dist::lookupCpuFeatures(Location loc, const ObjectOptions &options) {
     return failure();
   std::vector<std::string> features;
   const llvm::MCSubtargetInfo *subtarget = (*machine)->getMCSubtargetInfo();
-  for (const auto &feature : llvm::sys::getHostCPUFeatures())
-    if (subtarget->checkFeatures(("+" + feature.first()).str()))
-      features.push_back(feature.first().str());
+  auto add = [&](StringRef feature) {
+    if (subtarget->checkFeatures(("+" + feature).str()))
+      features.push_back(feature.str());
+  };
+  if ((*machine)->getTargetTriple().isX86()) {
+#define DIST_CPU_FEATURE(feature) add(feature);
+#include "dist/cpu-features.def"
+  }
   llvm::sort(features);
   return features;
 }

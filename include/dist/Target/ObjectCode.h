@@ -32,8 +32,8 @@ mlir::LogicalResult emitObject(mlir::ModuleOp module,
                                const ObjectOptions &options,
                                llvm::raw_pwrite_stream &os);
 
-/// The CPU features that code for `options` may use and that a CPU can be asked
-/// for, sorted by name (`avx2`, `fma`, ...).
+/// The CPU features of runtime/include/dist/cpu-features.def that code for
+/// `options` may use, sorted by name (`avx2`, `fma`, ...).
 mlir::FailureOr<std::vector<std::string>>
 lookupCpuFeatures(mlir::Location loc, const ObjectOptions &options);
 

@@ -39,7 +39,7 @@ struct MemoryReport {
 struct PlannedBuffer {
   int64_t bytes = 0, offset = 0;
   /// The calls between which it is in use, both included; those of a slot are
-  /// all. The first copy after the last call counts as one more call.
+  /// all. The copies at the end count as one more call.
   int64_t firstCall = 0, lastCall = 0;
   bool isSlot = false, isGradient = false, isWorkspace = false;
 };

@@ -15,32 +15,10 @@ using namespace dist;
 static std::optional<bool> hasFeature(std::string_view name) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-#define DIST_FEATURE(llvmName, builtinName)                                    \
-  if (name == llvmName)                                                        \
-    return __builtin_cpu_supports(builtinName) != 0;
-  DIST_FEATURE("sse", "sse")
-  DIST_FEATURE("sse2", "sse2")
-  DIST_FEATURE("sse3", "sse3")
-  DIST_FEATURE("ssse3", "ssse3")
-  DIST_FEATURE("sse4.1", "sse4.1")
-  DIST_FEATURE("sse4.2", "sse4.2")
-  DIST_FEATURE("popcnt", "popcnt")
-  DIST_FEATURE("avx", "avx")
-  DIST_FEATURE("avx2", "avx2")
-  DIST_FEATURE("fma", "fma")
-  DIST_FEATURE("f16c", "f16c")
-  DIST_FEATURE("bmi", "bmi")
-  DIST_FEATURE("bmi2", "bmi2")
-  DIST_FEATURE("lzcnt", "lzcnt")
-  DIST_FEATURE("movbe", "movbe")
-  DIST_FEATURE("avx512f", "avx512f")
-  DIST_FEATURE("avx512vl", "avx512vl")
-  DIST_FEATURE("avx512bw", "avx512bw")
-  DIST_FEATURE("avx512dq", "avx512dq")
-  DIST_FEATURE("avx512cd", "avx512cd")
-  DIST_FEATURE("avx512vnni", "avx512vnni")
-  DIST_FEATURE("avx512bf16", "avx512bf16")
-#undef DIST_FEATURE
+#define DIST_CPU_FEATURE(feature)                                              \
+  if (name == feature)                                                         \
+    return __builtin_cpu_supports(feature) != 0;
+#include "dist/cpu-features.def"
 #endif
   return std::nullopt;
 }
