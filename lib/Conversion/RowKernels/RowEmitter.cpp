@@ -131,6 +131,15 @@ static SmallVector<Value> delinearize(ImplicitLocOpBuilder &b, Value position,
   return values;
 }
 
+/// The results that are carried from row to row.
+static SmallVector<OpResult> getTotals(const RowKernelPlan &plan) {
+  SmallVector<OpResult> totals;
+  for (const Partial &partial : plan.partials)
+    if (plan.getRole(partial.op) == Role::Total)
+      totals.push_back(partial.op->getResult(partial.result));
+  return totals;
+}
+
 SmallVector<Value> RowEmitter::emitRow(Value row, ValueRange totals) {
   scalars.clear();
   cache.clear();
@@ -138,69 +147,74 @@ SmallVector<Value> RowEmitter::emitRow(Value row, ValueRange totals) {
   SmallVector<Value> values = delinearize(b, row, plan.rows);
   for (auto [loop, value] : llvm::zip_equal(plan.rows, values))
     indices[loop.getInnermost()] = value;
+  SmallVector<OpResult> carried = getTotals(plan);
+  for (auto [result, value] : llvm::zip_equal(carried, totals))
+    running[result] = value;
 
-  SmallVector<Value> running(totals);
   for (unsigned level = 0; level < plan.numLevels; ++level) {
-    for (linalg::GenericOp op : plan.group.getGenerics())
-      if (plan.getRole(op) == Role::RowScalar &&
-          plan.levels.lookup(op) == level)
-        for (auto [result, value] :
-             llvm::zip_equal(op->getResults(), evaluate(op, {})))
-          scalars[result] = value;
-    emitSweep(level, running);
+    emitRowOps(level);
+    emitSweep(level);
     cache.clear();
   }
   storeOutputs(0, /*inSweep=*/false);
-  return running;
+  return llvm::map_to_vector(
+      carried, [&](Value result) { return running.lookup(result); });
 }
 
-void RowEmitter::emitSweep(unsigned level, SmallVectorImpl<Value> &totals) {
-  SmallVector<Value> inits;
-  SmallVector<Value *> slots;
-  unsigned nextTotal = 0;
-  bool isCostly = false, isEmpty = true;
+/// What a row computes once, before the sweep of the same level.
+void RowEmitter::emitRowOps(unsigned level) {
   for (linalg::GenericOp op : plan.group.getGenerics()) {
-    Role role = plan.getRole(op);
-    SmallVector<Value *> opSlots;
-    if (role == Role::RowReduction)
-      opSlots.assign(op->getNumResults(), nullptr);
-    for (unsigned i = 0; role == Role::Total && i < op->getNumResults(); ++i)
-      opSlots.push_back(&totals[nextTotal++]);
-    if (plan.levels.lookup(op) != level || role == Role::RowScalar)
+    if (plan.levels.lookup(op) != level || plan.isInSweep(op))
       continue;
-    if (role == Role::Total && !plan.isInSweep(op)) {
-      SmallVector<Value> running =
-          llvm::map_to_vector(opSlots, [](Value *slot) { return *slot; });
-      for (auto [slot, value] : llvm::zip_equal(opSlots, evaluate(op, running)))
-        *slot = value;
-      continue;
-    }
-    isEmpty = false;
-    isCostly |= estimateWork(op) >= kCostlyWork;
-    for (auto [number, slot] : llvm::enumerate(opSlots)) {
-      inits.push_back(slot ? *slot : fetchInit(op, number));
-      slots.push_back(slot);
-    }
+    bool isTotal = plan.getRole(op) == Role::Total;
+    SmallVector<Value> accumulators;
+    for (Value result : op->getResults())
+      if (isTotal)
+        accumulators.push_back(running.lookup(result));
+    for (auto [result, value] :
+         llvm::zip_equal(op->getResults(), evaluate(op, accumulators)))
+      (isTotal ? running : scalars)[result] = value;
   }
-  if (isEmpty)
-    return;
+}
 
-  cache.clear();
-  SmallVector<Value> results =
-      emitNest(plan.columns, inits, isCostly,
-               [&](ValueRange accs) { return emitSweepBody(level, accs); });
-  unsigned next = 0;
+/// The reductions of the sweep of `level` that stay in registers.
+SmallVector<linalg::GenericOp> RowEmitter::getReductions(unsigned level) const {
+  SmallVector<linalg::GenericOp> reductions;
   for (linalg::GenericOp op : plan.group.getGenerics())
     if (plan.levels.lookup(op) == level && plan.isInSweep(op) &&
         (plan.getRole(op) == Role::RowReduction ||
          plan.getRole(op) == Role::Total))
-      for (Value result : op->getResults()) {
-        if (slots[next])
-          *slots[next] = results[next];
-        else
-          scalars[result] = results[next];
-        ++next;
-      }
+      reductions.push_back(op);
+  return reductions;
+}
+
+void RowEmitter::emitSweep(unsigned level) {
+  bool isCostly = false, isEmpty = true;
+  for (linalg::GenericOp op : plan.group.getGenerics()) {
+    if (plan.levels.lookup(op) != level || !plan.isInSweep(op))
+      continue;
+    isEmpty = false;
+    isCostly |= estimateWork(op) >= kCostlyWork;
+  }
+  if (isEmpty)
+    return;
+
+  SmallVector<Value> inits, results;
+  for (linalg::GenericOp op : getReductions(level))
+    for (OpResult result : op->getResults())
+      inits.push_back(plan.getRole(op) == Role::Total
+                          ? running.lookup(result)
+                          : fetchInit(op, result.getResultNumber()));
+  cache.clear();
+  results = emitNest(plan.columns, inits, isCostly, [&](ValueRange accs) {
+    return emitSweepBody(level, accs);
+  });
+  ArrayRef<Value> rest = results;
+  for (linalg::GenericOp op : getReductions(level))
+    for (Value result : op->getResults()) {
+      bool isTotal = plan.getRole(op) == Role::Total;
+      (isTotal ? running : scalars)[result] = rest.consume_front();
+    }
   for (auto [value, output] : plan.kept)
     if (plan.levels.lookup(value.getDefiningOp()) == level)
       inRow[value] = output;
@@ -209,15 +223,10 @@ void RowEmitter::emitSweep(unsigned level, SmallVectorImpl<Value> &totals) {
 SmallVector<Value> RowEmitter::emitSweepBody(unsigned level,
                                              ValueRange accumulators) {
   SmallVector<Value> next;
-  for (linalg::GenericOp op : plan.group.getGenerics()) {
-    Role role = plan.getRole(op);
-    if (plan.levels.lookup(op) != level || !plan.isInSweep(op) ||
-        (role != Role::RowReduction && role != Role::Total))
-      continue;
+  for (linalg::GenericOp op : getReductions(level))
     llvm::append_range(
         next,
         evaluate(op, accumulators.slice(next.size(), op->getNumResults())));
-  }
   for (linalg::GenericOp op : plan.group.getGenerics())
     if (plan.levels.lookup(op) == level &&
         plan.getRole(op) == Role::ColumnReduction)

@@ -39,7 +39,10 @@ private:
                                           mlir::ValueRange totals);
   llvm::SmallVector<mlir::Value> emitRow(mlir::Value row,
                                          mlir::ValueRange totals);
-  void emitSweep(unsigned level, llvm::SmallVectorImpl<mlir::Value> &totals);
+  void emitRowOps(unsigned level);
+  void emitSweep(unsigned level);
+  llvm::SmallVector<mlir::linalg::GenericOp>
+  getReductions(unsigned level) const;
   llvm::SmallVector<mlir::Value> emitSweepBody(unsigned level,
                                                mlir::ValueRange accumulators);
   llvm::SmallVector<mlir::Value> emitNest(llvm::ArrayRef<KernelLoop> loops,
@@ -84,6 +87,8 @@ private:
   mlir::Value columnLo, columnHi;
   /// Results of row scalars and row reductions of the row at hand.
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
+  /// Totals so far.
+  llvm::DenseMap<mlir::Value, mlir::Value> running;
   /// Values at the row and column at hand.
   llvm::DenseMap<std::pair<mlir::Value, mlir::AffineMap>, mlir::Value> cache;
   /// Kept values that an earlier sweep has left in their output's row.
