@@ -113,6 +113,8 @@ struct Partition : dist::impl::PartitionBase<Partition> {
     func::FuncOp entry = lookupEntry(getOperation());
     for (auto func : getOperation().getOps<func::FuncOp>())
       Partitioner(mesh).rewrite(func, func == entry);
+    getOperation()->setAttr(kPhaseAttrName,
+                            StringAttr::get(&getContext(), "local"));
   }
 };
 } // namespace

@@ -450,6 +450,7 @@ struct PropagateShardings
     if (failed(natural) ||
         failed(Propagation(module, mesh, classes, *natural, zero).run()))
       return signalPassFailure();
+    module->setAttr(kPhaseAttrName, StringAttr::get(&getContext(), "sharded"));
   }
 };
 } // namespace

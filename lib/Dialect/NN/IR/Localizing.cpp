@@ -46,15 +46,28 @@ void EmbeddingGradOp::localize(TypeRange, TypeRange results) {
   setPlaceAttr(getRowPlace(results.front()));
 }
 
-/// The mask of dropped probabilities is indexed by query head and position.
+/// Dropped probabilities are drawn by their index in `b h s t`: the place is
+/// that of the scores, the query's with its width replaced by the keys.
+template <typename OpTy>
+static PlaceAttr getScorePlace(OpTy op, TypeRange operands) {
+  PlaceAttr query = op.getDropout() ? getPlaceOf(operands[0]) : nullptr;
+  if (!query)
+    return nullptr;
+  auto keys = cast<RankedTensorType>(operands[1]);
+  unsigned position = keys.getRank() - 2;
+  SmallVector<AxesAttr> dims(query.getDims());
+  SmallVector<int64_t> shape(query.getShape());
+  dims.back() = getSharding(keys).getDims()[position];
+  shape.back() = keys.getDimSize(position);
+  return PlaceAttr::get(op.getContext(), query.getMesh(), dims, shape);
+}
+
 void AttentionOp::localize(TypeRange operands, TypeRange) {
-  if (getDropout())
-    setPlaceAttr(getPlaceOf(operands.front()));
+  setPlaceAttr(getScorePlace(*this, operands));
 }
 
 void AttentionGradOp::localize(TypeRange operands, TypeRange) {
-  if (getDropout())
-    setPlaceAttr(getPlaceOf(operands.front()));
+  setPlaceAttr(getScorePlace(*this, operands));
 }
 
 /// A dimension that is kept whole is as long as the block is.

@@ -24,7 +24,8 @@ def NN_AttentionOp : NN_Op<"attention", [
     masked, in this order. `causal` lets position s see t <= s; `window` w (with
     `causal`) the last w positions, its own included; `segment_ids` (`b s`)
     positions of equal id. `bias` broadcasts to `b h s t`. `dropout` with `key`
-    drops probabilities by their index in `b h s t`. A row that may attend to
+    drops probabilities by their index in `b h s t`; after partition `place`
+    says where the block of scores lies in it. A row that may attend to
     nothing gives 0 and gradient 0. The optional second result is the
     log-sum-exp of each row (`b h s` or `b g r s`), -inf where nothing is seen.
 
