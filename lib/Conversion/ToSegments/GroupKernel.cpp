@@ -651,22 +651,8 @@ func::FuncOp KernelWriter::write() {
 /// Stores the first position of this device's block in a scalar buffer.
 static Value buildOffset(SegmentBuilder &b,
                          const KernelWriter::Offset &offset) {
-  MeshOp mesh = lookupMesh(b.getPool().getModule());
-  Value index = b.constantI64(0);
-  for (AxisAttr axis : offset.place.getDims()[offset.dim].getAxes()) {
-    int64_t position = 0;
-    for (auto [i, name] : llvm::enumerate(mesh.getAxes()))
-      if (name == axis.getName())
-        position = i;
-    Value coordinate =
-        b.callRuntime("dist_axis_index", {b.getRank(), b.constantI32(position)},
-                      b.getI64Type());
-    index = arith::AddIOp::create(
-        b,
-        arith::MulIOp::create(b, index, b.constantI64(mesh.getAxisSize(axis))),
-        coordinate);
-  }
-  index = arith::MulIOp::create(b, index, b.constantI64(offset.block));
+  Value group = b.getGroupIndex(offset.place.getDims()[offset.dim].getAxes());
+  Value index = arith::MulIOp::create(b, group, b.constantI64(offset.block));
   auto type = RankedTensorType::get({}, b.getI64Type());
   View view = b.allocateTemporary(type);
   Value buffer = b.getMemref(view, type);

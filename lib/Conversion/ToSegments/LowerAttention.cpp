@@ -138,18 +138,7 @@ Value AttentionDesc<OpTy>::getPointer(SmallVector<int64_t> words) {
     ArrayRef<AxisAttr> axes = place.getDims()[dim].getAxes();
     if (axes.empty())
       continue;
-    Value index = b.constantI64(0);
-    for (AxisAttr axis : axes) {
-      int64_t position = llvm::find(mesh.getAxes(), Attribute(axis.getName())) -
-                         mesh.getAxes().begin();
-      Value coordinate = b.callRuntime(
-          "dist_axis_index", {b.getRank(), b.constantI32(position)}, i64);
-      index = arith::AddIOp::create(
-          b,
-          arith::MulIOp::create(b, index,
-                                b.constantI64(mesh.getAxisSize(axis))),
-          coordinate);
-    }
+    Value index = b.getGroupIndex(axes);
     int64_t block = getLocalSize(mesh, shape[dim], axes);
     // Words are b, g, r, s; without groups heads are g of one query head each.
     store(kOffset + (isGrouped || dim < 2 ? dim : dim + 1),

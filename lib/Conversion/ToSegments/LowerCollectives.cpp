@@ -29,24 +29,6 @@ static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-/// Position of this device in the group of `axes`, as i64.
-static Value buildGroupIndex(SegmentBuilder &b, AxesAttr axes) {
-  MeshOp mesh = lookupMesh(b.getPool().getModule());
-  Value index = b.constantI64(0);
-  for (AxisAttr axis : axes.getAxes()) {
-    int64_t position = llvm::find(mesh.getAxes(), Attribute(axis.getName())) -
-                       mesh.getAxes().begin();
-    Value coordinate =
-        b.callRuntime("dist_axis_index", {b.getRank(), b.constantI32(position)},
-                      b.getI64Type());
-    index = arith::AddIOp::create(
-        b,
-        arith::MulIOp::create(b, index, b.constantI64(mesh.getAxisSize(axis))),
-        coordinate);
-  }
-  return index;
-}
-
 /// The name under which messages and traces know the op.
 static Value buildName(SegmentBuilder &b, Operation *op) {
   std::string text = op->getName().getStringRef().str();
@@ -195,7 +177,7 @@ static LogicalResult lowerSlice(SegmentBuilder &b, dist::SliceOp op) {
   b.allocate(op.getResult());
   Value start = arith::IndexCastOp::create(
       b, b.getIndexType(),
-      arith::MulIOp::create(b, buildGroupIndex(b, op.getAxes()),
+      arith::MulIOp::create(b, b.getGroupIndex(op.getAxes().getAxes()),
                             b.constantI64(block.getDimSize(op.getDim()))));
   Value from = b.getMemref(op.getOperand()), to = b.getMemref(op.getResult());
   SmallVector<Value> lower, upper, steps;
@@ -221,9 +203,9 @@ static LogicalResult lowerSlice(SegmentBuilder &b, dist::SliceOp op) {
 static LogicalResult lowerContribute(SegmentBuilder &b, ContributeOp op) {
   RankedTensorType type = op.getType();
   b.allocate(op.getResult());
-  Value isFirst =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
-                            buildGroupIndex(b, op.getAxes()), b.constantI64(0));
+  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                        b.getGroupIndex(op.getAxes().getAxes()),
+                                        b.constantI64(0));
   Value zero =
       arith::ConstantOp::create(b, b.getFloatAttr(type.getElementType(), 0));
   Value from = b.getMemref(op.getOperand()), to = b.getMemref(op.getResult());

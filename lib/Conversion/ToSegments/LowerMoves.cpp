@@ -81,21 +81,9 @@ static LogicalResult lowerEmbeddingGrad(SegmentBuilder &b,
   fillZero(b, op.getResult());
   Value start = b.constantI64(0);
   if (PlaceAttr place = op.getPlaceAttr()) {
-    MeshOp mesh = lookupMesh(b.getPool().getModule());
-    Value index = b.constantI64(0);
-    for (AxisAttr axis : place.getDims()[0].getAxes()) {
-      int64_t position = llvm::find(mesh.getAxes(), Attribute(axis.getName())) -
-                         mesh.getAxes().begin();
-      Value coordinate =
-          b.callRuntime("dist_axis_index",
-                        {b.getRank(), b.constantI32(position)}, b.getI64Type());
-      index = arith::AddIOp::create(
-          b,
-          arith::MulIOp::create(b, index,
-                                b.constantI64(mesh.getAxisSize(axis))),
-          coordinate);
-    }
-    start = arith::MulIOp::create(b, index, b.constantI64(type.getDimSize(0)));
+    start =
+        arith::MulIOp::create(b, b.getGroupIndex(place.getDims()[0].getAxes()),
+                              b.constantI64(type.getDimSize(0)));
   }
   Value idBuffer = b.getMemref(op.getIds());
   Value updates = b.getMemref(op.getUpdates());

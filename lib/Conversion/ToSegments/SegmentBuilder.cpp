@@ -245,6 +245,21 @@ Value SegmentBuilder::callRuntime(StringRef name, ValueRange arguments,
   return result ? call.getResult() : Value();
 }
 
+Value SegmentBuilder::getGroupIndex(ArrayRef<AxisAttr> axes) {
+  MeshOp mesh = lookupMesh(pool.getModule());
+  Value index = constantI64(0);
+  for (AxisAttr axis : axes) {
+    int64_t position = llvm::find(mesh.getAxes(), Attribute(axis.getName())) -
+                       mesh.getAxes().begin();
+    Value coordinate = callRuntime("dist_axis_index",
+                                   {rank, constantI32(position)}, getI64Type());
+    Value major = arith::MulIOp::create(*this, index,
+                                        constantI64(mesh.getAxisSize(axis)));
+    index = arith::AddIOp::create(*this, major, coordinate);
+  }
+  return index;
+}
+
 /// First fit by start: the lowest offset where no live buffer lies.
 int64_t SegmentBuilder::place() {
   struct Placed {

@@ -97,6 +97,9 @@ public:
   mlir::Value callRuntime(llvm::StringRef name, mlir::ValueRange arguments,
                           mlir::Type result = {});
 
+  /// Position of this device in the row-major grid of `axes`, as i64.
+  mlir::Value getGroupIndex(llvm::ArrayRef<AxisAttr> axes);
+
   /// The next op that needs memory starts: buffers end where they are last
   /// touched.
   void nextUnit() { ++unit; }
