@@ -1,0 +1,208 @@
+//===- ApplyPlan.cpp - The plan's mesh and constraints in the module ------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dist/Analysis/NaturalShardings.h"
+#include "dist/Plan/Plan.h"
+#include "dist/Transforms/Passes.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace dist {
+#define GEN_PASS_DEF_APPLYPLAN
+#include "dist/Transforms/Passes.h.inc"
+} // namespace dist
+
+using namespace mlir;
+using namespace dist;
+
+//===----------------------------------------------------------------------===//
+// Mesh
+//===----------------------------------------------------------------------===//
+
+/// `dp=2,tp=4`
+static std::string getText(MeshOp mesh) {
+  std::string text;
+  for (auto [axis, size] : llvm::zip_equal(
+           mesh.getAxes().getAsRange<StringAttr>(), mesh.getShape()))
+    text += (text.empty() ? "" : ",") + axis.getValue().str() + "=" +
+            std::to_string(size);
+  return text;
+}
+
+/// Writes the plan's mesh into a module without one; with one they must agree.
+static LogicalResult applyMesh(ModuleOp module, const Plan &plan) {
+  if (plan.mesh.empty())
+    return success();
+  if (MeshOp mesh = lookupMesh(module)) {
+    if (getText(mesh) == plan.getMeshText())
+      return success();
+    InFlightDiagnostic diag = mesh.emitOpError("is ")
+                              << getText(mesh) << ", but the plan's mesh is "
+                              << plan.getMeshText();
+    diag.attachNote() << "leave one of the two out";
+    return diag;
+  }
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  SmallVector<StringRef> names;
+  SmallVector<int64_t> sizes;
+  for (const PlanAxis &axis : plan.mesh) {
+    names.push_back(axis.name);
+    sizes.push_back(axis.size);
+  }
+  MeshOp::create(builder, module.getLoc(), "mesh",
+                 builder.getStrArrayAttr(names),
+                 builder.getDenseI64ArrayAttr(sizes));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Constraints
+//===----------------------------------------------------------------------===//
+
+/// The sharding that `wish` spells for a tensor of type `type`.
+static FailureOr<ShardingAttr> parseSharding(func::FuncOp entry, MeshOp mesh,
+                                             const ConstraintPlan &wish,
+                                             RankedTensorType type) {
+  std::string message;
+  Attribute parsed;
+  {
+    ScopedDiagnosticHandler handler(entry.getContext(), [&](Diagnostic &diag) {
+      message = diag.str();
+      return success();
+    });
+    parsed = parseAttribute(
+        ("#dist.sharding<@" + mesh.getSymName() + ", " + wish.sharding + ">")
+            .str(),
+        entry.getContext());
+  }
+  auto emitError = [&] {
+    return entry.emitError("constraint '")
+           << wish.param << "': sharding " << wish.sharding << ": ";
+  };
+  auto sharding = dyn_cast_if_present<ShardingAttr>(parsed);
+  if (!sharding) {
+    InFlightDiagnostic diag = emitError() << message;
+    diag.attachNote() << "a sharding lists the axes of each dimension, as in "
+                         "[[], [\"tp\"]]";
+    return diag;
+  }
+  if (sharding.isPartial())
+    return emitError() << "a parameter cannot be partial";
+  if (failed(verifySharding(emitError, mesh, sharding, type)))
+    return failure();
+  return sharding;
+}
+
+namespace {
+/// Writes the plan's constraints on the arguments of the entry.
+class ConstraintWriter {
+public:
+  ConstraintWriter(func::FuncOp entry, MeshOp mesh)
+      : entry(entry), mesh(mesh) {}
+
+  LogicalResult write(const ConstraintPlan &wish);
+
+private:
+  LogicalResult write(const ConstraintPlan &wish, unsigned arg,
+                      StringRef param);
+  StringRef getParameter(unsigned arg);
+
+  func::FuncOp entry;
+  MeshOp mesh;
+};
+} // namespace
+
+/// The parameter that argument `arg` is, or is a state of; else empty.
+StringRef ConstraintWriter::getParameter(unsigned arg) {
+  if (auto name = entry.getArgAttrOfType<StringAttr>(arg, nn::kParamAttrName))
+    return name;
+  if (auto state = entry.getArgAttrOfType<StringAttr>(arg, nn::kStateAttrName))
+    return state.getValue().split(':').second;
+  return {};
+}
+
+LogicalResult ConstraintWriter::write(const ConstraintPlan &wish, unsigned arg,
+                                      StringRef param) {
+  auto type = cast<RankedTensorType>(entry.getArgumentTypes()[arg]);
+  FailureOr<ShardingAttr> sharding = parseSharding(entry, mesh, wish, type);
+  if (failed(sharding))
+    return failure();
+  auto earlier = entry.getArgAttrOfType<ShardingAttr>(arg, kShardingAttrName);
+  if (earlier && earlier != *sharding)
+    return emitError(entry.getArgument(arg).getLoc())
+           << "parameter '" << param << "' is asked to be " << earlier
+           << " and, by constraint '" << wish.param << "', " << *sharding;
+  entry.setArgAttr(arg, kShardingAttrName, *sharding);
+  return success();
+}
+
+LogicalResult ConstraintWriter::write(const ConstraintPlan &wish) {
+  SmallVector<StringRef> params;
+  bool isMatched = false;
+  for (unsigned arg = 0; arg < entry.getNumArguments(); ++arg) {
+    StringRef param = getParameter(arg);
+    if (param.empty())
+      continue;
+    if (entry.getArgAttr(arg, nn::kParamAttrName))
+      params.push_back(param);
+    if (!matchesGlob(wish.param, param))
+      continue;
+    isMatched = true;
+    if (failed(write(wish, arg, param)))
+      return failure();
+  }
+  if (isMatched)
+    return success();
+  InFlightDiagnostic diag = entry.emitError("constraint '")
+                            << wish.param << "' matches no parameter";
+  constexpr size_t kMost = 20;
+  diag.attachNote() << "parameters are "
+                    << llvm::join(ArrayRef(params).take_front(kMost), ", ")
+                    << (params.size() > kMost ? ", ..." : "");
+  return diag;
+}
+
+//===----------------------------------------------------------------------===//
+// Pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct ApplyPlan : dist::impl::ApplyPlanBase<ApplyPlan> {
+  using Base::Base;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    for (auto [key, text] : {std::pair(StringRef("mesh"), &mesh),
+                             std::pair(StringRef("constraints"), &constraints)})
+      if (!text->empty())
+        if (llvm::Error error = readPlanFlag(key, *text, plan))
+          return emitError(UnknownLoc::get(context))
+                 << llvm::toString(std::move(error));
+    return success();
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(applyMesh(module, plan)))
+      return signalPassFailure();
+    if (plan.constraints.empty())
+      return;
+    func::FuncOp entry = lookupEntry(module);
+    MeshOp meshOp = lookupMesh(module);
+    if (!entry || !meshOp) {
+      module.emitError("the plan has constraints, but the module has no ")
+          << (entry ? "mesh" : "entry function");
+      return signalPassFailure();
+    }
+    ConstraintWriter writer(entry, meshOp);
+    for (const ConstraintPlan &wish : plan.constraints)
+      if (failed(writer.write(wish)))
+        return signalPassFailure();
+  }
+
+private:
+  Plan plan;
+};
+} // namespace
