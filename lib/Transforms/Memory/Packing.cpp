@@ -54,5 +54,5 @@ int64_t dist::packBuffers(MutableArrayRef<PlannedBuffer> buffers,
                                     }),
                   buffer);
   }
-  return end;
+  return llvm::alignTo(end, kBufferAlignment);
 }

@@ -12,8 +12,8 @@
 namespace dist {
 
 /// Gives every buffer that is no slot an offset from `base` on, such that those
-/// in use at the same call do not overlap. Returns the first byte behind all of
-/// them, `base` if there are none.
+/// in use at the same call do not overlap. Returns the first aligned byte
+/// behind all of them, `base` if there are none.
 int64_t packBuffers(llvm::MutableArrayRef<PlannedBuffer> buffers, int64_t base);
 
 } // namespace dist
