@@ -1,5 +1,5 @@
 // RUN: dist-opt %s --dist-to-local="mesh=dp=2,tp=2 zero=1 optimizer=lr=1e-3,clip_norm=0.5" --dump-pass-pipeline 2>&1 | FileCheck %s
-// RUN: dist-opt %s --dist-to-step="optimizer=name=sgd,momentum=0.9 entry=f" --dump-pass-pipeline 2>&1 | FileCheck %s --check-prefix=SGD
+// RUN: dist-opt %s --dist-to-step="optimizer=name=sgd,momentum=0.9" --dump-pass-pipeline 2>&1 | FileCheck %s --check-prefix=SGD
 // RUN: not dist-opt %s --dist-to-step="zero=3" 2>&1 | FileCheck %s --check-prefix=LATER
 // RUN: not dist-opt %s --dist-to-step="zero=7" 2>&1 | FileCheck %s --check-prefix=RANGE
 
@@ -30,7 +30,7 @@
 // CHECK-NEXT: dist-verify-local
 
 // SGD is plain until asked: no decay.
-// SGD:      dist-verify-model{entry=f precision=},
+// SGD: dist-verify-model{entry=loss precision=},
 // SGD: dist-build-step{{.*}}momentum=9.000000e-01 optimizer=sgd weight-decay=0.000000e+00}
 // SGD-NOT:  dist-apply-plan
 
