@@ -305,12 +305,12 @@ TEST_F(Main, HangingRankIsGivenUp) {
     while (step == 2 && dist_axis_index(rank, 0) == 1)
       usleep(1000);
   };
-  setenv("DIST_TIMEOUT", "1", 1);
+  setenv("DIST_TIMEOUT", "2", 1);
   std::string path = folder.root + "/in.safetensors";
   std::vector<std::string> words = {"train", "--steps=9", "--inputs=" + path};
   char *argv[] = {words[0].data(), words[1].data(), words[2].data()};
   EXPECT_EXIT(dist_main(&two.program, 3, argv), testing::ExitedWithCode(3),
-              "rank 0 waited 1 s in all_reduce sum 'grads' of 1 \\+ 3 f32 over "
+              "rank 0 waited 2 s in all_reduce sum 'grads' of 1 \\+ 3 f32 over "
               "\\(dp\\) for rank 1 \\(in segment ''\\)");
   unsetenv("DIST_TIMEOUT");
 }

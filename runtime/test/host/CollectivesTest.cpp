@@ -375,7 +375,7 @@ TEST(Failures, WatchdogNamesWhoWaits) {
         }
         reduceOne(rank, 0, "mlp");
       },
-      100);
+      2000);
   EXPECT_NE(
       message.find("in all_reduce sum 'mlp' of 1 f32 over (a) for rank 1"),
       std::string::npos)
