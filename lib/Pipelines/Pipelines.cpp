@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dist/Pipelines/Pipelines.h"
+#include "dist/Conversion/Passes.h"
 #include "dist/Transforms/Passes.h"
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -51,6 +52,15 @@ void dist::buildToStepPipeline(OpPassManager &pm,
   step.momentum = optimizer.momentum;
   step.clipNorm = optimizer.clipNorm.value_or(0);
   pm.addPass(createBuildStep(step));
+
+  // Behind the step, which differentiates the functions with their dropout.
+  BuildEvaluationOptions evaluation;
+  evaluation.entry = options.entry;
+  pm.addPass(createBuildEvaluation(evaluation));
+
+  // Functions that neither the step nor the evaluation calls would be divided
+  // and compiled for nothing.
+  pm.addPass(createSymbolDCEPass());
 
   // The backward repeats expressions of the forward and multiplies by ones.
   pm.addPass(createCanonicalizerPass());
@@ -105,6 +115,22 @@ void dist::buildToLocalPipeline(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(createVerifyLocal());
 }
 
+void dist::buildToStagedPipeline(OpPassManager &pm, const PipelineOptions &) {
+  // Behind the collectives, which cut a step where they stand between layers;
+  // from here on the entries are lists of what runs, not programs.
+  pm.addPass(createOutlineSegments());
+}
+
+void dist::buildToOverlappedPipeline(OpPassManager &, const PipelineOptions &) {
+  // One pipeline rank and no reordering: every collective starts where it
+  // stands.
+}
+
+void dist::buildToRuntimePipeline(OpPassManager &pm, const PipelineOptions &) {
+  // Last: tensors become buffers, and nothing behind knows shardings.
+  pm.addPass(createLowerSegments());
+}
+
 //===----------------------------------------------------------------------===//
 // Phases
 //===----------------------------------------------------------------------===//
@@ -121,7 +147,10 @@ static constexpr PhaseEntry kPhases[] = {
     {Phase::Model, "model", buildToModelPipeline},
     {Phase::Step, "step", buildToStepPipeline},
     {Phase::Sharded, "sharded", buildToShardedPipeline},
-    {Phase::Local, "local", buildToLocalPipeline}};
+    {Phase::Local, "local", buildToLocalPipeline},
+    {Phase::Staged, "staged", buildToStagedPipeline},
+    {Phase::Overlapped, "overlapped", buildToOverlappedPipeline},
+    {Phase::Runtime, "runtime", buildToRuntimePipeline}};
 
 static const PhaseEntry &getEntry(Phase phase) {
   return *llvm::find_if(
@@ -129,8 +158,9 @@ static const PhaseEntry &getEntry(Phase phase) {
 }
 
 ArrayRef<Phase> dist::getPhases() {
-  static constexpr Phase kOrder[] = {Phase::Model, Phase::Step, Phase::Sharded,
-                                     Phase::Local};
+  static constexpr Phase kOrder[] = {
+      Phase::Model,  Phase::Step,       Phase::Sharded, Phase::Local,
+      Phase::Staged, Phase::Overlapped, Phase::Runtime};
   return kOrder;
 }
 

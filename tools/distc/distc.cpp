@@ -5,9 +5,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "CommandLine.h"
+#include "dist/Conversion/Passes.h"
 #include "dist/Dialect/Dist/IR/Dist.h"
 #include "dist/Dialect/NN/IR/NN.h"
 #include "dist/Interfaces/ExternalModels.h"
+#include "dist/Target/Program.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -18,6 +20,7 @@
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
 
@@ -56,10 +59,20 @@ static LogicalResult runPhase(ModuleOp module, Phase phase,
   return pm.run(module);
 }
 
-/// Generates code for a module in the phase `local` and links the program.
-static int writeProgram(ModuleOp, const CommandLine &line) {
-  return fail("error: no code is generated for target '" + line.target +
-              "' yet; use --emit or --dry-run");
+/// Generates code for a module in the phase `runtime` and links the program.
+static int writeProgram(ModuleOp module, const CommandLine &line) {
+  if (line.target != "host")
+    return fail("error: no code is generated for target '" + line.target +
+                "' yet; use --target host, --emit or --dry-run");
+  const Plan &plan = line.options.plan;
+  CompileOptions options;
+  options.output = line.output;
+  options.name = llvm::sys::path::filename(line.output).str();
+  options.cpu = line.cpu;
+  options.threads = plan.threads;
+  options.optimizer = plan.optimizer.name;
+  options.lr = plan.optimizer.lr;
+  return succeeded(compileProgram(module, options)) ? 0 : 1;
 }
 
 static int compile(ModuleOp module, const CommandLine &line) {
@@ -71,7 +84,7 @@ static int compile(ModuleOp module, const CommandLine &line) {
       return writeFile(line.output.empty() ? "-" : line.output,
                        [&](llvm::raw_ostream &os) { module.print(os); });
   }
-  return line.dryRun ? 0 : writeProgram(module, line);
+  return line.dryRun || line.output.empty() ? 0 : writeProgram(module, line);
 }
 
 static DialectRegistry getRegistry() {
@@ -79,6 +92,7 @@ static DialectRegistry getRegistry() {
   registry.insert<DistDialect, nn::NNDialect, arith::ArithDialect,
                   func::FuncDialect, math::MathDialect>();
   registerExternalModels(registry);
+  registerKernelDialects(registry);
   return registry;
 }
 

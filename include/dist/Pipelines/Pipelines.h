@@ -13,7 +13,7 @@
 namespace dist {
 
 /// A state of the program between two verifiers (docs/phases.md).
-enum class Phase { Model, Step, Sharded, Local };
+enum class Phase { Model, Step, Sharded, Local, Staged, Overlapped, Runtime };
 
 /// Every phase, in order.
 llvm::ArrayRef<Phase> getPhases();
@@ -40,6 +40,12 @@ void buildToShardedPipeline(mlir::OpPassManager &pm,
                             const PipelineOptions &options);
 void buildToLocalPipeline(mlir::OpPassManager &pm,
                           const PipelineOptions &options);
+void buildToStagedPipeline(mlir::OpPassManager &pm,
+                           const PipelineOptions &options);
+void buildToOverlappedPipeline(mlir::OpPassManager &pm,
+                               const PipelineOptions &options);
+void buildToRuntimePipeline(mlir::OpPassManager &pm,
+                            const PipelineOptions &options);
 
 /// Registers `--dist-to-PHASE`, which run everything from the model on. Their
 /// options are the keys of the plan, in the form of flags, and `entry`.
