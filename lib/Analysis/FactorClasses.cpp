@@ -17,6 +17,7 @@ FactorClasses::FactorClasses(ModuleOp module, Joins joins) {
   classes.grow(numNodes);
   module.walk([&](ShardingRuleOpInterface op) { joinOp(op, joins); });
   joinCalls(module);
+  joinEntries(module);
   classes.compress();
 }
 
@@ -92,6 +93,25 @@ void FactorClasses::joinCalls(ModuleOp module) {
              call.getResults(), body.getTerminator()->getOperands()))
       joinValues(result, returned);
   });
+}
+
+/// A parameter or an input is the same in the step and in the evaluation.
+void FactorClasses::joinEntries(ModuleOp module) {
+  llvm::DenseMap<std::pair<StringRef, Attribute>, Value> first;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    if (func.isPrivate())
+      continue;
+    for (BlockArgument arg : func.getArguments())
+      for (StringRef mark :
+           {StringRef(nn::kParamAttrName), StringRef(nn::kInputAttrName)}) {
+        Attribute name = func.getArgAttr(arg.getArgNumber(), mark);
+        if (!name)
+          continue;
+        auto [it, isNew] = first.try_emplace({mark, name}, arg);
+        if (!isNew && it->second.getType() == arg.getType())
+          joinValues(it->second, arg);
+      }
+  }
 }
 
 /// True if the value of `op` is broadcast from nothing or from a scalar.

@@ -68,6 +68,7 @@ private:
   void joinTensor(mlir::Operation *op, mlir::Value value,
                   const ShardingRule::Dims &dims, unsigned tensor, Joins joins);
   void joinCalls(mlir::ModuleOp module);
+  void joinEntries(mlir::ModuleOp module);
   void joinValues(mlir::Value a, mlir::Value b);
 
   llvm::IntEqClasses classes;

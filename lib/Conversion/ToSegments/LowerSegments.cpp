@@ -54,6 +54,15 @@ static void stripEncodings(ModuleOp module) {
   });
 }
 
+/// `tp`, or `tp:(1)2` for a part of it.
+static std::string getManifestName(AxisAttr axis) {
+  std::string name = axis.getName().str();
+  if (!axis.isWhole())
+    name += ":(" + std::to_string(axis.getPre()) + ")" +
+            std::to_string(axis.getSize());
+  return name;
+}
+
 namespace {
 /// Lowers the ops of one segment in order.
 class SegmentLowering {
@@ -185,7 +194,13 @@ struct LowerSegments : dist::impl::LowerSegmentsBase<LowerSegments> {
       if (failed(SegmentLowering(segment, pool).run()))
         return signalPassFailure();
     OpBuilder b(&getContext());
-    SmallVector<Attribute> communicators(pool.getCommunicators());
+    SmallVector<Attribute> communicators;
+    for (AxesAttr axes : pool.getCommunicators()) {
+      SmallVector<Attribute> names;
+      for (AxisAttr axis : axes.getAxes())
+        names.push_back(b.getStringAttr(getManifestName(axis)));
+      communicators.push_back(b.getArrayAttr(names));
+    }
     module->setAttr("dist.communicators", b.getArrayAttr(communicators));
     module->setAttr(kPhaseAttrName, b.getStringAttr("runtime"));
   }

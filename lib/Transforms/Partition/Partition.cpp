@@ -110,9 +110,8 @@ struct Partition : dist::impl::PartitionBase<Partition> {
     MeshOp mesh = lookupMesh(getOperation());
     if (!mesh)
       return;
-    func::FuncOp entry = lookupEntry(getOperation());
     for (auto func : getOperation().getOps<func::FuncOp>())
-      Partitioner(mesh).rewrite(func, func == entry);
+      Partitioner(mesh).rewrite(func, /*isEntry=*/func.isPublic());
     getOperation()->setAttr(kPhaseAttrName,
                             StringAttr::get(&getContext(), "local"));
   }

@@ -426,11 +426,12 @@ LogicalResult Propagation::visit(func::FuncOp func, bool isEntry) {
 }
 
 LogicalResult Propagation::run() {
-  func::FuncOp entry = lookupEntry(module);
-  if (failed(wishEntry(entry)))
-    return failure();
+  // The step and, beside it, the evaluation: whatever a run may start from.
+  for (auto func : module.getOps<func::FuncOp>())
+    if (func.isPublic() && failed(wishEntry(func)))
+      return failure();
   for (func::FuncOp func : getCalleesFirst(module))
-    if (failed(visit(func, func == entry)))
+    if (failed(visit(func, /*isEntry=*/func.isPublic())))
       return failure();
   return success();
 }
