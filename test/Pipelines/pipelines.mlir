@@ -1,4 +1,4 @@
-// RUN: dist-opt %s --dist-to-local="mesh=dp=2,tp=2 zero=1 optimizer=lr=1e-3,clip_norm=0.5" --dump-pass-pipeline 2>&1 | FileCheck %s
+// RUN: dist-opt %s --dist-to-runtime="mesh=dp=2,tp=2 zero=1 optimizer=lr=1e-3,clip_norm=0.5" --dump-pass-pipeline 2>&1 | FileCheck %s
 // RUN: dist-opt %s --dist-to-step="optimizer=name=sgd,momentum=0.9" --dump-pass-pipeline 2>&1 | FileCheck %s --check-prefix=SGD
 // RUN: not dist-opt %s --dist-to-step="zero=3" 2>&1 | FileCheck %s --check-prefix=LATER
 // RUN: not dist-opt %s --dist-to-step="zero=7" 2>&1 | FileCheck %s --check-prefix=RANGE
@@ -9,6 +9,8 @@
 // CHECK-NEXT: dist-differentiate{entry=loss},
 // CHECK-NEXT: dist-join-pads,
 // CHECK-NEXT: dist-build-step{beta1=9.000000e-01 beta2=9.500000e-01 clip-norm=5.000000e-01 eps=1.000000e-08 momentum=0.000000e+00 optimizer=adamw weight-decay=1.000000e-01},
+// CHECK-NEXT: dist-build-evaluation{entry=loss},
+// CHECK-NEXT: symbol-dce,
 // CHECK-NEXT: canonicalize{{.*}},
 // CHECK-NEXT: cse,
 // CHECK-NEXT: dist-apply-plan{constraints= mesh=dp=2,tp=2},
@@ -27,7 +29,9 @@
 // CHECK-NEXT: func.func(
 // CHECK-NEXT: dist-combine-reductions
 // CHECK-NEXT: ),
-// CHECK-NEXT: dist-verify-local
+// CHECK-NEXT: dist-verify-local,
+// CHECK-NEXT: dist-outline-segments,
+// CHECK-NEXT: dist-lower-segments
 
 // SGD is plain until asked: no decay.
 // SGD: dist-verify-model{entry=loss precision=},
