@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dist/Analysis/FactorClasses.h"
+#include "dist/Dialect/Dist/IR/Dist.h"
 #include "dist/Dialect/NN/IR/NN.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,6 +19,8 @@ FactorClasses::FactorClasses(ModuleOp module, Joins joins) {
   module.walk([&](ShardingRuleOpInterface op) { joinOp(op, joins); });
   joinCalls(module);
   joinEntries(module);
+  module.walk(
+      [&](ConstraintOp op) { joinValues(op.getOperand(), op.getResult()); });
   classes.compress();
 }
 

@@ -26,6 +26,17 @@ func::FuncOp dist::lookupEntry(ModuleOp module) {
   return entry;
 }
 
+std::string dist::describeArgument(func::FuncOp func, unsigned index) {
+  static constexpr std::pair<StringLiteral, StringLiteral> kinds[] = {
+      {nn::kParamAttrName, "parameter"},
+      {nn::kStateAttrName, "state"},
+      {nn::kInputAttrName, "input"}};
+  for (auto [attr, kind] : kinds)
+    if (auto name = func.getArgAttrOfType<StringAttr>(index, attr))
+      return (kind + " '" + name.getValue() + "'").str();
+  return "argument #" + std::to_string(index);
+}
+
 std::pair<unsigned, unsigned> dist::getSpeltDims(func::FuncOp func,
                                                  unsigned index, unsigned dim) {
   auto logical = func.getArgAttrOfType<StringAttr>(index, kLogicalAttrName);
@@ -88,10 +99,10 @@ LogicalResult NaturalShardings::splitBatch(func::FuncOp entry) {
     auto [dim, count] = getSpeltDims(entry, arg.getArgNumber(), *batch);
     int64_t elements = cast<RankedTensorType>(arg.getType()).getDimSize(dim);
     if (elements % size != 0) {
-      InFlightDiagnostic diag = entry.emitError("argument #")
-                                << arg.getArgNumber() << ": batch dimension "
-                                << *batch << " of size " << elements
-                                << " does not divide over dp=" << size;
+      InFlightDiagnostic diag =
+          entry.emitError(describeArgument(entry, arg.getArgNumber()))
+          << ": batch dimension " << *batch << " of size " << elements
+          << " does not divide over dp=" << size;
       diag.attachNote() << "use a batch that is a multiple of " << size;
       return diag;
     }

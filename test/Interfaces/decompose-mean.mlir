@@ -3,8 +3,8 @@
 // CHECK-LABEL: @mean(
 // CHECK-SAME: %[[X:.*]]: tensor<8x16xf32>
 // CHECK-NEXT: %[[S:.*]] = nn.reduce sum "b s -> b"(%[[X]])
-// CHECK-NEXT: %[[N:.*]] = arith.constant dense<6.250000e-02> : tensor<8xf32>
-// CHECK-NEXT: %[[M:.*]] = arith.mulf %[[S]], %[[N]]
+// CHECK-NEXT: %[[N:.*]] = arith.constant dense<1.600000e+01> : tensor<8xf32>
+// CHECK-NEXT: %[[M:.*]] = arith.divf %[[S]], %[[N]]
 // CHECK-NEXT: return %[[M]]
 func.func @mean(%x: tensor<8x16xf32>) -> tensor<8xf32> {
   %0 = nn.reduce mean "b s -> b"(%x) : (tensor<8x16xf32>) -> tensor<8xf32>
@@ -15,7 +15,7 @@ func.func @mean(%x: tensor<8x16xf32>) -> tensor<8xf32> {
 // CHECK-LABEL: @mean_bf16(
 // CHECK: %[[X:.*]] = arith.extf %{{.*}} : tensor<8x16xbf16> to tensor<8x16xf32>
 // CHECK: %[[S:.*]] = nn.reduce sum "b s -> b"(%[[X]])
-// CHECK: %[[M:.*]] = arith.mulf %[[S]], %{{.*}} : tensor<8xf32>
+// CHECK: %[[M:.*]] = arith.divf %[[S]], %{{.*}} : tensor<8xf32>
 // CHECK: %[[Y:.*]] = arith.truncf %[[M]] : tensor<8xf32> to tensor<8xbf16>
 // CHECK: return %[[Y]]
 func.func @mean_bf16(%x: tensor<8x16xbf16>) -> tensor<8xbf16> {

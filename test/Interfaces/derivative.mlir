@@ -53,8 +53,8 @@ func.func @reduce_sum(%x: tensor<8x16xf32>) {
 }
 
 // CHECK-LABEL: @reduce_mean(
-// CHECK-DAG: %[[N:.*]] = arith.constant dense<6.250000e-02> : tensor<8xf32>
-// CHECK: %[[D:.*]] = arith.mulf %{{.*}}, %[[N]]
+// CHECK-DAG: %[[N:.*]] = arith.constant dense<1.600000e+01> : tensor<8xf32>
+// CHECK: %[[D:.*]] = arith.divf %{{.*}}, %[[N]]
 // CHECK: nn.repeat "b -> b s"(%[[D]])
 func.func @reduce_mean(%x: tensor<8x16xf32>) {
   %0 = nn.reduce mean "b s -> b"(%x) : (tensor<8x16xf32>) -> tensor<8xf32>

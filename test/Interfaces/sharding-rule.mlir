@@ -26,16 +26,16 @@ func.func @reduce(%x: tensor<8x16xf32>) {
 
 // A cut dimension is needed whole; the others are shared.
 func.func @shape(%x: tensor<8x6xf32>, %y: tensor<8x2xf32>) {
-  // expected-remark@+1 {{i0 [i1_0] -> i0 [i1]; sizes i0=8 i1=2 i1_0=6; linear alone}}
+  // expected-remark@+1 {{i0 ([o1_0] i1) -> i0 ([o1_1] i1); sizes i0=8 i1=2 o1_0=3 o1_1=1; linear alone}}
   %0 = nn.slice %x {starts = array<i64: 0, 4>, limits = array<i64: 8, 6>, strides = array<i64: 1, 1>} : (tensor<8x6xf32>) -> tensor<8x2xf32>
-  // expected-remark@+1 {{[i0_0] i1 -> [i0] i1; sizes i0=9 i0_0=8 i1=6; linear alone}}
+  // expected-remark@+1 {{[o0_0] i1 -> [o0_1] i1; sizes o0_0=8 o0_1=9 i1=6; linear alone}}
   %1 = nn.pad %x {low = array<i64: 1, 0>, high = array<i64: 0, 0>, value = 0.0 : f32} : (tensor<8x6xf32>) -> tensor<9x6xf32>
   // A border that is not zero would be added once per device.
-  // expected-remark@+1 {{[i0_0] i1 -> [i0] i1; sizes i0=9 i0_0=8 i1=6; linear no}}
+  // expected-remark@+1 {{[o0_0] i1 -> [o0_1] i1; sizes o0_0=8 o0_1=9 i1=6; linear no}}
   %2 = nn.pad %x {low = array<i64: 1, 0>, high = array<i64: 0, 0>, value = 1.0 : f32} : (tensor<8x6xf32>) -> tensor<9x6xf32>
-  // expected-remark@+1 {{i0 [i1_0], i0 [i1_1] -> i0 [i1]; sizes i0=8 i1=8 i1_0=6 i1_1=2; linear jointly, jointly}}
+  // expected-remark@+1 {{i0 ([o1_0] i1), i0 ([o1_1] i1) -> i0 ([o1_2] i1); sizes i0=8 i1=2 o1_0=3 o1_1=1 o1_2=4; linear jointly, jointly}}
   %3 = nn.concat %x, %y {dim = 1 : i64} : (tensor<8x6xf32>, tensor<8x2xf32>) -> tensor<8x8xf32>
-  // expected-remark@+1 {{i0 [i1] -> i0 [i1]; sizes i0=8 i1=6; linear alone}}
+  // expected-remark@+1 {{i0 [o1_0] -> i0 [o1_1]; sizes i0=8 o1_0=6 o1_1=6; linear alone}}
   %4 = nn.reverse %x {dims = array<i64: 1>} : (tensor<8x6xf32>) -> tensor<8x6xf32>
   return
 }

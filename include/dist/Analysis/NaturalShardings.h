@@ -17,6 +17,9 @@ namespace dist {
 /// else the only public function. Null if that says nothing.
 mlir::func::FuncOp lookupEntry(mlir::ModuleOp module);
 
+/// `parameter 'w'`, `input 'x'` or `argument #2`: for messages.
+std::string describeArgument(mlir::func::FuncOp func, unsigned index);
+
 /// The dimensions of argument `index` that spell its logical dimension `dim`:
 /// the first and how many, from `dist.logical`.
 std::pair<unsigned, unsigned> getSpeltDims(mlir::func::FuncOp func,

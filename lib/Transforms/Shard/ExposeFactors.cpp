@@ -5,9 +5,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "dist/Analysis/FactorSplits.h"
+#include "dist/Analysis/NaturalShardings.h"
 #include "dist/Dialect/NN/IR/TensorBuilder.h"
 #include "dist/Transforms/Passes.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/Support/InterleavedRange.h"
 
 namespace dist {
 #define GEN_PASS_DEF_EXPOSEFACTORS
@@ -81,13 +83,16 @@ public:
   Rewriter(ModuleOp module, const FactorSplits &splits)
       : module(module), splits(splits) {}
 
-  void run();
+  LogicalResult run();
 
 private:
   SmallVector<Atoms> getAtoms(Value value) const;
   Type getSpeltType(Value value) const;
-  void rewriteFunction(func::FuncOp func);
-  void rewriteOp(Operation *op, OpBuilder &builder);
+  LogicalResult rewriteFunction(func::FuncOp func);
+  LogicalResult rewriteOp(Operation *op, OpBuilder &builder);
+  LogicalResult rewriteConstraint(ConstraintOp op, OpBuilder &builder);
+  /// Rewrites what the user asked of an argument for its spelt dimensions.
+  LogicalResult spellWish(func::FuncOp func, BlockArgument arg);
   void rewriteRuled(Operation *op, OpBuilder &builder);
   void rewriteOther(Operation *op, OpBuilder &builder);
   /// `value`, spelt as `from`, respelt as `to`.
@@ -163,8 +168,90 @@ void Rewriter::rewriteRuled(Operation *op, OpBuilder &builder) {
                             getAtoms(result)));
 }
 
-/// Ops without a rule: calls and returns, whose values agree by construction,
-/// and wishes, which are about the logical dimensions.
+/// The axes of each spelt dimension where `axes` split the dimension that
+/// `atoms` spell; blocks of the whole are blocks of its major part.
+///
+///   axes          atoms   spelt
+///   tp=4          4 8     [tp] []
+///   tp=2          4 8     [tp] []
+///   dp=2, tp=4    2 4 3   [dp] [tp] []
+///   tp=4          3 8     none: a block begins inside a part
+static FailureOr<SmallVector<AxesAttr>>
+spellAxes(function_ref<InFlightDiagnostic()> emitError, MeshOp mesh,
+          AxesAttr axes, const Atoms &atoms) {
+  SmallVector<SmallVector<AxisAttr>> spelt(atoms.size());
+  size_t part = 0;
+  int64_t rest = atoms.front();
+  for (AxisAttr axis : axes.getAxes()) {
+    while (rest == 1 && part + 1 < atoms.size())
+      rest = atoms[++part];
+    int64_t size = mesh.getAxisSize(axis);
+    if (rest % size != 0) {
+      InFlightDiagnostic diag =
+          emitError() << "axis " << axis.getName() << " of size " << size
+                      << " does not divide the factor " << rest;
+      diag.attachNote() << "the program splits this dimension into factors of "
+                        << llvm::interleaved(atoms, " x ")
+                        << ", major to minor; use axes that divide them in "
+                           "this order";
+      return diag;
+    }
+    spelt[part].push_back(axis);
+    rest /= size;
+  }
+  return llvm::map_to_vector(spelt, [&](ArrayRef<AxisAttr> part) {
+    return AxesAttr::get(axes.getContext(), part);
+  });
+}
+
+/// `sharding`, of logical dimensions, for those that spell them.
+static FailureOr<ShardingAttr>
+spellSharding(function_ref<InFlightDiagnostic()> emitError, MeshOp mesh,
+              ShardingAttr sharding, ArrayRef<Atoms> atoms) {
+  SmallVector<AxesAttr> dims;
+  for (auto [dim, axes, parts] : llvm::enumerate(sharding.getDims(), atoms)) {
+    auto spelt = spellAxes(
+        [&, number = dim] {
+          return emitError() << "cannot split dimension " << number << ": ";
+        },
+        mesh, axes, parts);
+    if (failed(spelt))
+      return failure();
+    llvm::append_range(dims, *spelt);
+  }
+  return ShardingAttr::get(sharding.getContext(), sharding.getMesh(), dims);
+}
+
+LogicalResult Rewriter::rewriteConstraint(ConstraintOp op, OpBuilder &builder) {
+  auto spelt =
+      spellSharding([&] { return op.emitOpError(); }, lookupMesh(module),
+                    op.getSharding(), getAtoms(op.getOperand()));
+  if (failed(spelt))
+    return failure();
+  Value operand = map.lookup(op.getOperand());
+  auto constraint = ConstraintOp::create(builder, op.getLoc(),
+                                         operand.getType(), operand, *spelt);
+  map.map(op.getResult(), constraint.getResult());
+  return success();
+}
+
+LogicalResult Rewriter::spellWish(func::FuncOp func, BlockArgument arg) {
+  unsigned index = arg.getArgNumber();
+  auto wish = func.getArgAttrOfType<ShardingAttr>(index, kShardingAttrName);
+  if (!wish)
+    return success();
+  auto emitError = [&] {
+    return func.emitError(describeArgument(func, index)) << ": ";
+  };
+  auto spelt =
+      spellSharding(emitError, lookupMesh(module), wish, getAtoms(arg));
+  if (failed(spelt))
+    return failure();
+  func.setArgAttr(index, kShardingAttrName, *spelt);
+  return success();
+}
+
+/// Ops without a rule: calls and returns, whose values agree by construction.
 void Rewriter::rewriteOther(Operation *op, OpBuilder &builder) {
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
@@ -176,10 +263,14 @@ void Rewriter::rewriteOther(Operation *op, OpBuilder &builder) {
   map.map(op->getResults(), spelt->getResults());
 }
 
-void Rewriter::rewriteOp(Operation *op, OpBuilder &builder) {
+LogicalResult Rewriter::rewriteOp(Operation *op, OpBuilder &builder) {
+  if (auto constraint = dyn_cast<ConstraintOp>(op))
+    return rewriteConstraint(constraint, builder);
   if (isa<ShardingRuleOpInterface>(op))
-    return rewriteRuled(op, builder);
-  rewriteOther(op, builder);
+    rewriteRuled(op, builder);
+  else
+    rewriteOther(op, builder);
+  return success();
 }
 
 void Rewriter::setLogical(func::FuncOp func, unsigned index, Value value,
@@ -195,11 +286,14 @@ void Rewriter::setLogical(func::FuncOp func, unsigned index, Value value,
     func.setResultAttr(index, kLogicalAttrName, text);
 }
 
-void Rewriter::rewriteFunction(func::FuncOp func) {
+LogicalResult Rewriter::rewriteFunction(func::FuncOp func) {
   Block &block = func.getBody().front();
   auto returned = llvm::to_vector(block.getTerminator()->getOperands());
-  for (auto [index, arg] : llvm::enumerate(block.getArguments()))
+  for (auto [index, arg] : llvm::enumerate(block.getArguments())) {
     setLogical(func, index, arg, /*isArg=*/true);
+    if (failed(spellWish(func, arg)))
+      return failure();
+  }
   for (auto [index, value] : llvm::enumerate(returned))
     setLogical(func, index, value, /*isArg=*/false);
 
@@ -212,16 +306,21 @@ void Rewriter::rewriteFunction(func::FuncOp func) {
   for (auto [arg, type] : llvm::zip_equal(block.getArguments(), argTypes))
     map.map(arg, spelt->addArgument(type, arg.getLoc()));
   auto builder = OpBuilder::atBlockEnd(spelt);
+  LogicalResult rewritten = success();
   for (Operation &op : block)
-    rewriteOp(&op, builder);
+    if (succeeded(rewritten))
+      rewritten = rewriteOp(&op, builder);
   block.dropAllReferences();
   block.erase();
   func.setType(FunctionType::get(func.getContext(), argTypes, resultTypes));
+  return rewritten;
 }
 
-void Rewriter::run() {
+LogicalResult Rewriter::run() {
   for (func::FuncOp func : module.getOps<func::FuncOp>())
-    rewriteFunction(func);
+    if (failed(rewriteFunction(func)))
+      return failure();
+  return success();
 }
 
 namespace {
@@ -229,7 +328,8 @@ struct ExposeFactors : dist::impl::ExposeFactorsBase<ExposeFactors> {
   void runOnOperation() override {
     unshareBroadcasts(getOperation());
     FactorSplits splits(getOperation());
-    Rewriter(getOperation(), splits).run();
+    if (failed(Rewriter(getOperation(), splits).run()))
+      signalPassFailure();
   }
 };
 } // namespace

@@ -63,6 +63,7 @@ private:
   LogicalResult visit(func::FuncOp func, bool isEntry);
   LogicalResult visit(Operation *op);
   void visitRuled(Operation *op, const ShardingRule &rule);
+  void visitVaried(arith::ConstantOp op);
   void visitCall(func::CallOp call);
   LogicalResult visitConstraint(ConstraintOp op);
   void visitReturn(func::ReturnOp op, bool isEntry);
@@ -109,9 +110,9 @@ LogicalResult Propagation::wishArgument(func::FuncOp entry, unsigned index) {
     int64_t count = mesh.getGroupSize(axes.getAxes());
     if (size % count == 0)
       continue;
-    InFlightDiagnostic diag = entry.emitError("argument #")
-                              << index << ": dimension " << dim << " of size "
-                              << size << " does not divide over the " << count
+    InFlightDiagnostic diag = entry.emitError(describeArgument(entry, index))
+                              << ": dimension " << dim << " of size " << size
+                              << " does not divide over the " << count
                               << " devices of its sharding";
     diag.attachNote() << "use axes whose size divides " << size;
     return diag;
@@ -335,15 +336,22 @@ void Propagation::visitRuled(Operation *op, const ShardingRule &rule) {
                   op->getContext(), sharding.getMesh(), sharding.getDims(),
                   partial.empty() ? Monoid::Sum : rule.monoid, partial));
   }
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    auto dense = cast<DenseElementsAttr>(constant.getValue());
-    auto type = cast<RankedTensorType>(constant.getType());
-    if (dense.isSplat())
-      retype(op, type);
-    else // every device holds the whole constant
-      constant.setValueAttr(DenseElementsAttr::getFromRawBuffer(
-          withSharding(type, getWhole(type)), dense.getRawData()));
-  }
+  if (isa<arith::ConstantOp>(op))
+    retype(op, cast<RankedTensorType>(op->getResult(0).getType()));
+}
+
+/// Every device holds the whole of a constant whose elements differ, and cuts
+/// its block where it is used.
+static bool isVaried(Operation *op) {
+  auto constant = dyn_cast<arith::ConstantOp>(op);
+  return constant && !isa<SplatElementsAttr>(constant.getValue());
+}
+
+void Propagation::visitVaried(arith::ConstantOp op) {
+  RankedTensorType type = withSharding(op.getType(), getWhole(op.getType()));
+  op.setValueAttr(DenseElementsAttr::getFromRawBuffer(
+      type, cast<DenseElementsAttr>(op.getValue()).getRawData()));
+  op.getResult().setType(type);
 }
 
 //===----------------------------------------------------------------------===//
@@ -366,10 +374,15 @@ LogicalResult Propagation::visitConstraint(ConstraintOp op) {
   auto type = cast<RankedTensorType>(op.getType());
   for (auto [dim, axes] : llvm::enumerate(op.getSharding().getDims()))
     if (int64_t count = mesh.getGroupSize(axes.getAxes());
-        type.getDimSize(dim) % count != 0)
-      return op.emitOpError("dimension ")
-             << dim << " of size " << type.getDimSize(dim)
-             << " does not divide over " << count << " devices";
+        type.getDimSize(dim) % count != 0) {
+      InFlightDiagnostic diag = op.emitOpError("dimension ")
+                                << dim << " of size " << type.getDimSize(dim)
+                                << " does not divide over " << count
+                                << " devices";
+      diag.attachNote() << "use axes whose size divides "
+                        << type.getDimSize(dim);
+      return diag;
+    }
   demand(op->getOpOperand(0), op.getSharding());
   op.getResult().replaceAllUsesWith(op.getOperand());
   op.erase();
@@ -394,6 +407,10 @@ void Propagation::visitReturn(func::ReturnOp op, bool isEntry) {
 }
 
 LogicalResult Propagation::visit(Operation *op) {
+  if (isVaried(op)) {
+    visitVaried(cast<arith::ConstantOp>(op));
+    return success();
+  }
   if (const ShardingRule *rule = classes.lookupRule(op)) {
     visitRuled(op, *rule);
     return success();

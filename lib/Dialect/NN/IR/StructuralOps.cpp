@@ -338,10 +338,12 @@ Linearity ReduceOp::getLinearity(unsigned) {
              : Linearity::No;
 }
 
-/// One over the number of elements that a reduction brings together.
-static double inverseCount(ReduceOp op) {
-  return double(op.getType().getNumElements()) /
-         double(op.getInput().getType().getNumElements());
+/// `sum` over the number of elements that `op` brings together: a division,
+/// since the count is exact in any precision and its inverse is not.
+static Value divideByCount(TensorBuilder &b, Value sum, ReduceOp op) {
+  int64_t count = op.getInput().getType().getNumElements() /
+                  std::max<int64_t>(op.getType().getNumElements(), 1);
+  return b.div(sum, b.constant(sum.getType(), double(count)));
 }
 
 bool ReduceOp::isComposite() { return getKind() == ReduceKind::Mean; }
@@ -353,7 +355,7 @@ SmallVector<Value> ReduceOp::decompose(OpBuilder &builder) {
   Value sum = map<ReduceOp>(b, input, getPattern().getOperands()[0],
                             getPattern().getResult(), wide, sizesOf(*this),
                             ReduceKind::Sum);
-  return {b.narrow(b.mul(sum, inverseCount(*this)), getType())};
+  return {b.narrow(divideByCount(b, sum, *this), getType())};
 }
 
 /// The cotangent of a maximum or minimum: `dy` shared among the ties. Their
@@ -384,7 +386,7 @@ FailureOr<SmallVector<Value>> ReduceOp::buildVjp(OpBuilder &builder,
   if (getKind() == ReduceKind::Max || getKind() == ReduceKind::Min)
     return SmallVector<Value>{buildExtremeVjp(b, *this, dy)};
   if (getKind() == ReduceKind::Mean)
-    dy = b.narrow(b.mul(b.widen(dy), inverseCount(*this)), dy.getType());
+    dy = b.narrow(divideByCount(b, b.widen(dy), *this), dy.getType());
   return SmallVector<Value>{map<RepeatOp>(
       b, dy, getPattern().getResult(), getPattern().getOperands()[0],
       getInput().getType(), sizesOf(*this))};

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compares random small models under random meshes with their one-device steps.
+
+A failure prints its seed; `--seed N` runs it again, with `--keep` its model is
+printed too.
+"""
+
+import argparse
+import os
+import pathlib
+import random
+import sys
+import tempfile
+import time
+
+from phases import ADAMW, SGD, Plan, Refused, Toolbox, check, legal
+
+SMOOTH = ("gelu", "silu", "sigmoid")
+MESHES = ([("dp", 2)], [("tp", 2)], [("tp", 4)], [("dp", 2), ("tp", 2)], [("tp", 2), ("dp", 4)])
+
+
+def tensor(shape):
+    return f"tensor<{''.join(f'{n}x' for n in shape)}f32>"
+
+
+class Model:
+    """A model made of random steps on an activation `b s (h k)`."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        pick = self.random.choice
+        self.batch, self.seq = pick((4, 8)), pick((1, 3, 4))
+        self.heads, self.width = pick((2, 3, 4)), pick((2, 4, 6))
+        self.hidden = self.heads * self.width
+        self.lines, self.arguments, self.names = [], [], 0
+        self.functions = []
+
+    def value(self, text):
+        self.names += 1
+        self.lines.append(f"  %{self.names} = {text}")
+        return f"%{self.names}"
+
+    def parameter(self, shape, init="normal 0.3"):
+        name = f"%w{len(self.arguments)}"
+        extra = self.random.choice(("", "", "", ", nn.no_decay", ", nn.frozen"))
+        self.arguments.append(
+            f'{name}: {tensor(shape)} {{nn.param = "{name[1:]}", nn.init = "{init}"{extra}}}'
+        )
+        return name
+
+    @property
+    def type(self):
+        return tensor((self.batch, self.seq, self.hidden))
+
+    def unary(self, x):
+        return self.value(f"nn.{self.random.choice(SMOOTH)} {x} : ({self.type}) -> {self.type}")
+
+    def norm(self, x):
+        g = self.parameter((self.hidden,), "ones")
+        return self.value(
+            f"nn.rms_norm {x}, {g} {{eps = 1.0e-3 : f32}} : "
+            f"({self.type}, {tensor((self.hidden,))}) -> {self.type}"
+        )
+
+    def project(self, x, out):
+        shape = (self.hidden, out)
+        w, y = self.parameter(shape), tensor((self.batch, self.seq, out))
+        return self.value(
+            f'nn.einsum "b s d, d e -> b s e"({x}, {w}) : ({self.type}, {tensor(shape)}) -> {y}'
+        )
+
+    def feedforward(self, x):
+        ffn = self.random.choice((4, 8, 12, 16))
+        up, wide = self.project(x, ffn), tensor((self.batch, self.seq, ffn))
+        act = self.value(f"nn.gelu {up} : ({wide}) -> {wide}")
+        w = self.parameter((ffn, self.hidden))
+        return self.value(
+            f'nn.einsum "b s e, e d -> b s d"({act}, {w}) : '
+            f"({wide}, {tensor((ffn, self.hidden))}) -> {self.type}"
+        )
+
+    def gated(self, x):
+        """Two halves of one projection."""
+        both, wide = self.project(x, 2 * self.hidden), 2 * self.hidden
+        source = tensor((self.batch, self.seq, wide))
+        halves = [
+            self.value(
+                f"nn.slice {both} {{starts = array<i64: 0, 0, {start}>, "
+                f"limits = array<i64: {self.batch}, {self.seq}, {start + self.hidden}>, "
+                f"strides = array<i64: 1, 1, 1>}} : ({source}) -> {self.type}"
+            )
+            for start in (0, self.hidden)
+        ]
+        return self.value(f"arith.mulf {halves[0]}, {halves[1]} : {self.type}")
+
+    def heads_mix(self, x):
+        split = tensor((self.batch, self.heads, self.seq, self.width))
+        h = self.value(
+            f'nn.rearrange "b s (h k) -> b h s k"({x}) {{h = {self.heads} : i64}} : '
+            f"({self.type}) -> {split}"
+        )
+        if self.random.random() < 0.5:
+            h = self.value(
+                f"nn.attention {h}, {h}, {h} {{causal, scale = 0.5 : f32}} : "
+                f"({split}, {split}, {split}) -> {split}"
+            )
+        else:
+            dim = self.random.randrange(4)
+            h = self.value(f"nn.softmax {h} {{dim = {dim} : i64}} : ({split}) -> {split}")
+        return self.value(f'nn.rearrange "b h s k -> b s (h k)"({h}) : ({split}) -> {self.type}')
+
+    def reshaped(self, x):
+        shape = tensor((self.batch * self.seq, self.hidden))
+        flat = self.value(f"nn.reshape {x} : ({self.type}) -> {shape}")
+        flat = self.value(f"math.tanh {flat} : {shape}")
+        return self.value(f"nn.reshape {flat} : ({shape}) -> {self.type}")
+
+    def shifted(self, x):
+        """The sequence moved by one, from a slice and a concat."""
+        if self.seq == 1:
+            return x
+        head, tail = ((self.batch, n, self.hidden) for n in (1, self.seq - 1))
+
+        def cut(start, limit, shape):
+            return self.value(
+                f"nn.slice {x} {{starts = array<i64: 0, {start}, 0>, "
+                f"limits = array<i64: {self.batch}, {limit}, {self.hidden}>, "
+                f"strides = array<i64: 1, 1, 1>}} : ({self.type}) -> {tensor(shape)}"
+            )
+
+        a, b = cut(0, 1, head), cut(1, self.seq, tail)
+        return self.value(
+            f"nn.concat {b}, {a} {{dim = 1 : i64}} : "
+            f"({tensor(tail)}, {tensor(head)}) -> {self.type}"
+        )
+
+    def scaled(self, x):
+        """By a parameter of rank 0, or by a constant that differs."""
+        if self.random.random() < 0.5:
+            s, shape, names = self.parameter((), "ones"), tensor(()), ""
+        else:
+            shape, names = tensor((self.hidden,)), "d "
+            values = ", ".join(f"{i / self.hidden + 0.5:.6e}" for i in range(self.hidden))
+            s = self.value(f"arith.constant dense<[{values}]> : {shape}")
+        r = self.value(f'nn.repeat "{names}-> b s d"({s}) : ({shape}) -> {self.type}')
+        return self.value(f"arith.mulf {x}, {r} : {self.type}")
+
+    def text(self):
+        steps = (
+            *(self.unary, self.norm, self.feedforward, self.gated, self.heads_mix),
+            *(self.reshaped, self.shifted, self.scaled),
+            lambda x: self.project(x, self.hidden),
+        )
+        x = "%x"
+        for _ in range(self.random.randint(2, 6)):
+            y = self.random.choice(steps)(x)
+            residual = y != x and self.random.random() < 0.5
+            x = self.value(f"arith.addf {x}, {y} : {self.type}") if residual else y
+        kind = self.random.choice(("max", "sum", "mean"))
+        rows = tensor((self.batch, self.seq))
+        r = self.value(f'nn.reduce {kind} "b s d -> b s"({x}) : ({self.type}) -> {rows}')
+        square = self.value(f"arith.mulf {r}, {r} : {rows}")
+        loss = self.value(f'nn.reduce mean "b s ->"({square}) : ({rows}) -> tensor<f32>')
+        self.parameter((self.hidden, self.hidden))  # the loss does not reach it
+        arguments = ", ".join([f'%x: {self.type} {{nn.input = "x"}}', *self.arguments])
+        body = "\n".join(self.lines)
+        return f"func.func @loss({arguments}) -> tensor<f32> {{\n{body}\n  return {loss} : tensor<f32>\n}}\n"
+
+
+def run_seed(tools, seed):
+    """The model, the plan, and what is wrong with them."""
+    model = Model(seed).text()
+    choice = random.Random(seed + 1)
+    plan = Plan(tuple(choice.choice(MESHES)), choice.randint(0, 1))
+    path = tools.folder / "model.mlir"
+    path.write_text(model)
+    reason = legal.refusal(model, plan)
+    try:
+        wrong = check(tools, tools.step(path, choice.choice((SGD, ADAMW))), plan, 1e-9)
+    except (Refused, AssertionError) as error:
+        return model, plan, [] if reason and reason in str(error) else [f"stops: {error}"]
+    return model, plan, ["is accepted"] if reason else wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--keep", action="store_true")
+    options = parser.parse_args()
+    seconds = 600 if os.environ.get("DIST_TEST_LONG") == "1" else options.seconds
+    end = time.monotonic() + seconds
+    seed, runs, failed = options.seed or 0, 0, 0
+    while runs == 0 or (options.seed is None and time.monotonic() < end):
+        with tempfile.TemporaryDirectory() as folder:
+            model, plan, wrong = run_seed(Toolbox(options.bin, folder), seed)
+        if wrong:
+            failed += 1
+            print(f"seed {seed}, {plan}:", *wrong[:4], sep="\n  ", flush=True)
+        if options.keep:
+            print(model)
+        seed, runs = seed + 1, runs + 1
+    print(f"{runs} programs, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
