@@ -329,6 +329,10 @@ LogicalResult ModelVerifier::verifyOp(Operation *op) {
                               op->getName().getStringRef() + "'",
                           type)))
       return failure();
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    if (!isa<DenseElementsAttr>(constant.getValue()))
+      return op->emitOpError("expects its elements as dense<…>, but it is ")
+             << constant.getValue();
   if (auto call = dyn_cast<func::CallOp>(op))
     return verifyCall(call);
   return success();

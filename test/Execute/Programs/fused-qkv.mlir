@@ -1,4 +1,12 @@
-// RUN: %compare-program --mesh dp=2,tp=4 --mesh tp=4 %s
+// RUN: %compare-program --mesh dp=2,tp=4 --mesh tp=4 --print %s | FileCheck %s
+
+// Heads are split over tp: nothing travels before the output projection.
+// CHECK-LABEL: func.func @step(
+// CHECK-NOT:   = dist.{{all|reduce}}
+// CHECK:       nn.attention
+// CHECK-NOT:   = dist.{{all|reduce}}
+// CHECK:       nn.einsum {{.*}}partial sum ["tp"]
+// CHECK-NEXT:  dist.all_reduce sum %{{.*}} over ["tp"]
 func.func @loss(%x: tensor<4x6x16xf32> {nn.input = "x"},
     %w: tensor<16x48xf32> {nn.param = "w", nn.init = "normal 0.2"},
     %o: tensor<16x16xf32> {nn.param = "o", nn.init = "normal 0.2"}) -> tensor<f32> {
