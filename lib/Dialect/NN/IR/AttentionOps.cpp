@@ -408,6 +408,46 @@ Linearity RopeOp::getLinearity(unsigned operand) {
 
 /// A rotation's adjoint is its inverse. Frequencies are constants of the model
 /// and have no cotangent.
+/// The two halves, or the even and the odd elements, of the first `dims` of
+/// `x`'s last dimension.
+static std::pair<Value, Value> buildPairs(TensorBuilder &b, Value x,
+                                          int64_t dims, bool isInterleaved) {
+  auto type = cast<RankedTensorType>(x.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape.back() = dims / 2;
+  auto part = [&](int64_t start) -> Value {
+    SmallVector<int64_t> starts(type.getRank(), 0), limits(type.getShape()),
+        strides(type.getRank(), 1);
+    starts.back() = isInterleaved ? start : start * (dims / 2);
+    limits.back() = isInterleaved ? dims : (start + 1) * (dims / 2);
+    strides.back() = isInterleaved ? 2 : 1;
+    return nn::SliceOp::create(b, type.clone(shape), x, starts, limits,
+                               strides);
+  };
+  return {part(0), part(1)};
+}
+
+/// With y₁ + i·y₂ = (x₁ + i·x₂)·exp(i·pos·f): ∂f = Σ pos·(dy₂·y₁ − dy₁·y₂), of
+/// the other sign where the rotation goes back.
+static Value buildFrequencyGrad(RopeOp op, OpBuilder &builder, Value dy) {
+  TensorBuilder b(builder, op.getLoc());
+  auto type = op.getInput().getType();
+  int64_t dims = op.getDims().value_or(type.getShape().back());
+  auto [y1, y2] =
+      buildPairs(b, op.getResult(), dims, op.getInterleaved());
+  auto [dy1, dy2] = buildPairs(b, dy, dims, op.getInterleaved());
+  Value swing = b.sub(b.mul(dy2, y1), b.mul(dy1, y2));
+  if (op.getInverse())
+    swing = b.neg(swing);
+  auto positions = op.getPositions().getType();
+  auto floats = positions.clone(type.getElementType());
+  Value pos = arith::SIToFPOp::create(b, floats, op.getPositions());
+  std::string names = type.getRank() == 5 ? "b g r s f" : "b h s f";
+  std::string at = positions.getRank() == 2 ? "b s" : "s";
+  return b.einsum(names + ", " + at + " -> f", {swing, pos},
+                  op.getFreqs().getType());
+}
+
 FailureOr<SmallVector<Value>> RopeOp::buildVjp(OpBuilder &builder,
                                                ValueRange cotangents) {
   auto dx = RopeOp::create(builder, getLoc(), getInput().getType(),
@@ -416,6 +456,8 @@ FailureOr<SmallVector<Value>> RopeOp::buildVjp(OpBuilder &builder,
                            getInverse() ? UnitAttr() : builder.getUnitAttr());
   SmallVector<Value> results(getNumOperands());
   results.front() = dx;
+  if (getFreqs())
+    results[2] = buildFrequencyGrad(*this, builder, cotangents.front());
   return results;
 }
 
