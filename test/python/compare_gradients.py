@@ -49,7 +49,9 @@ def expected_gradient(label, case, number, weights, key):
     point = case.operands[key] if isinstance(key, int) else case.groups[key]
     if label == "stop_gradient":
         return np.zeros(point.shape)
-    gradient = central_difference(case, number, weights, key)
+    # An angle is a position times a frequency: the step is that much smaller.
+    step = STEP / 20 if key == "freqs" else STEP
+    gradient = central_difference(case, number, weights, key, step)
     if label in CHOOSING:
         # Where another step gives another slope there is a kink in between.
         finer = central_difference(case, number, weights, key, STEP / 8)
@@ -64,6 +66,7 @@ def widened(label, text):
     not rounded to f32; casts are about the types and stay."""
     if label in ("arith.extf", "arith.truncf"):
         return text
+    text = re.sub(r"(value = \S+ : )f32", r"\1f64", text)
     return re.sub(r"tensor<((?:\d+x)*)f32>", r"tensor<\1f64>", text)
 
 

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dist/Dialect/NN/IR/NN.h"
+#include "dist/Dialect/NN/IR/TensorBuilder.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SmallVectorExtras.h"
@@ -433,8 +433,7 @@ static Value buildFrequencyGrad(RopeOp op, OpBuilder &builder, Value dy) {
   TensorBuilder b(builder, op.getLoc());
   auto type = op.getInput().getType();
   int64_t dims = op.getDims().value_or(type.getShape().back());
-  auto [y1, y2] =
-      buildPairs(b, op.getResult(), dims, op.getInterleaved());
+  auto [y1, y2] = buildPairs(b, op.getResult(), dims, op.getInterleaved());
   auto [dy1, dy2] = buildPairs(b, dy, dims, op.getInterleaved());
   Value swing = b.sub(b.mul(dy2, y1), b.mul(dy1, y2));
   if (op.getInverse())
