@@ -26,14 +26,13 @@ def tensor(shape):
 class Model:
     """A model made of random steps on an activation `b s (h k)`."""
 
-    def __init__(self, seed):
-        self.random = random.Random(seed)
+    def __init__(self, seed, mesh):
+        self.random, self.mesh = random.Random(seed), mesh
         pick = self.random.choice
         self.batch, self.seq = pick((4, 8)), pick((1, 3, 4))
         self.heads, self.width = pick((2, 3, 4)), pick((2, 4, 6))
         self.hidden = self.heads * self.width
         self.lines, self.arguments, self.names = [], [], 0
-        self.functions = []
 
     def value(self, text):
         self.names += 1
@@ -145,10 +144,21 @@ class Model:
         r = self.value(f'nn.repeat "{names}-> b s d"({s}) : ({shape}) -> {self.type}')
         return self.value(f"arith.mulf {x}, {r} : {self.type}")
 
+    def constrained(self, x):
+        """Each axis on the batch, on the sequence or on nothing, as it fits."""
+        sizes, dims = [self.batch, self.seq], ([], [], [])
+        for name, size in self.random.sample(self.mesh, len(self.mesh)):
+            dim = self.random.randrange(3)
+            if dim < 2 and sizes[dim] % size == 0:
+                sizes[dim] //= size
+                dims[dim].append(f'"{name}"')
+        text = ", ".join(f"[{', '.join(axes)}]" for axes in dims)
+        return self.value(f"dist.constraint {x} <@mesh, [{text}]> : {self.type}")
+
     def text(self):
         steps = (
             *(self.unary, self.norm, self.feedforward, self.gated, self.heads_mix),
-            *(self.reshaped, self.shifted, self.scaled),
+            *(self.reshaped, self.shifted, self.scaled, self.constrained),
             lambda x: self.project(x, self.hidden),
         )
         x = "%x"
@@ -164,14 +174,18 @@ class Model:
         self.parameter((self.hidden, self.hidden))  # the loss does not reach it
         arguments = ", ".join([f'%x: {self.type} {{nn.input = "x"}}', *self.arguments])
         body = "\n".join(self.lines)
-        return f"func.func @loss({arguments}) -> tensor<f32> {{\n{body}\n  return {loss} : tensor<f32>\n}}\n"
+        axes = ", ".join(f'"{name}"={size}' for name, size in self.mesh)
+        return (
+            f"dist.mesh @mesh <[{axes}]>\nfunc.func @loss({arguments}) -> tensor<f32> {{\n"
+            f"{body}\n  return {loss} : tensor<f32>\n}}\n"
+        )
 
 
 def run_seed(tools, seed):
     """The model, the plan, and what is wrong with them."""
-    model = Model(seed).text()
     choice = random.Random(seed + 1)
     plan = Plan(tuple(choice.choice(MESHES)), choice.randint(0, 1))
+    model = Model(seed, plan.mesh).text()
     path = tools.folder / "model.mlir"
     path.write_text(model)
     reason = legal.refusal(model, plan)
