@@ -65,6 +65,10 @@ void dist::buildToStepPipeline(OpPassManager &pm,
   // The backward repeats expressions of the forward and multiplies by ones.
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+
+  // Behind the merging, which leaves the work that is done; before anything is
+  // decomposed, split or made local.
+  pm.addPass(createRecordAmounts());
 }
 
 void dist::buildToShardedPipeline(OpPassManager &pm,

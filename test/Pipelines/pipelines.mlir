@@ -13,6 +13,7 @@
 // CHECK-NEXT: symbol-dce,
 // CHECK-NEXT: canonicalize{{.*}},
 // CHECK-NEXT: cse,
+// CHECK-NEXT: dist-record-amounts,
 // CHECK-NEXT: dist-apply-plan{constraints= mesh=dp=2,tp=2},
 // CHECK-NEXT: func.func(
 // CHECK-NEXT: dist-decompose
