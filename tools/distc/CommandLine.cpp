@@ -169,7 +169,12 @@ static Error checkFlags(const CommandLine &line) {
     return fail("--emit is '" + line.emit +
                 "', but expected model, step, sharded, local, staged, "
                 "overlapped, runtime or schedule");
-  bool isInformative = line.dryRun || line.explain || !line.report.empty();
+  std::optional<Phase> last = lookupPhase(line.emit);
+  bool isReported = line.explain || !line.report.empty();
+  if (isReported && last && *last < Phase::Local)
+    return fail("--emit " + line.emit +
+                " stops before the phase local, which a report is made of");
+  bool isInformative = line.dryRun || isReported;
   if (line.emit.empty() && line.output.empty() && !isInformative)
     return fail("no output: expected -o FILE, --emit PHASE or --dry-run");
   return Error::success();

@@ -9,6 +9,7 @@
 #include "dist/Dialect/Dist/IR/Dist.h"
 #include "dist/Dialect/NN/IR/NN.h"
 #include "dist/Interfaces/ExternalModels.h"
+#include "dist/Report/Report.h"
 #include "dist/Target/Program.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -23,6 +24,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
+#include <chrono>
 
 using namespace mlir;
 using namespace dist;
@@ -50,6 +52,12 @@ static int writeFile(StringRef path,
               "': " + llvm::toString(std::move(error)));
 }
 
+/// Prints the IR where it is asked for.
+static int writeModule(ModuleOp module, const CommandLine &line) {
+  return writeFile(line.output.empty() ? "-" : line.output,
+                   [&](llvm::raw_ostream &os) { module.print(os); });
+}
+
 static LogicalResult runPhase(ModuleOp module, Phase phase,
                               const PipelineOptions &options) {
   PassManager pm(module.getContext());
@@ -75,16 +83,38 @@ static int writeProgram(ModuleOp module, const CommandLine &line) {
   return succeeded(compileProgram(module, options)) ? 0 : 1;
 }
 
+/// Writes the report where it is asked for.
+static int writeReport(const Report &report, const CommandLine &line) {
+  if (line.explain)
+    printText(report, llvm::outs());
+  if (line.report.empty())
+    return 0;
+  return writeFile(line.report,
+                   [&](llvm::raw_ostream &os) { printJson(report, os); });
+}
+
 static int compile(ModuleOp module, const CommandLine &line) {
   std::optional<Phase> emit = lookupPhase(line.emit);
+  Report report;
   for (Phase phase : getPhases()) {
+    auto start = std::chrono::steady_clock::now();
     if (failed(runPhase(module, phase, line.options)))
       return 1;
+    std::chrono::duration<double, std::milli> time =
+        std::chrono::steady_clock::now() - start;
+    report.compileMs.emplace_back(getName(phase), time.count());
+    if (phase == Phase::Step) // the specification, nothing computed twice
+      report.modelFlops = countFlops(module);
+    if (phase == Phase::Local)
+      collectFromLocal(module, report);
     if (phase == emit)
-      return writeFile(line.output.empty() ? "-" : line.output,
-                       [&](llvm::raw_ostream &os) { module.print(os); });
+      break;
   }
-  return line.dryRun || line.output.empty() ? 0 : writeProgram(module, line);
+  if (writeReport(report, line))
+    return 1;
+  if (emit)
+    return writeModule(module, line);
+  return line.output.empty() || line.dryRun ? 0 : writeProgram(module, line);
 }
 
 static DialectRegistry getRegistry() {

@@ -369,8 +369,9 @@ LogicalResult ModelVerifier::verifyFunction(func::FuncOp func) {
          mlir::function_interface_impl::getArgAttrs(func, index))
       if (attr.getName().strref().starts_with("nn."))
         return emitError(arg.getLoc())
-               << attr.getName() << " belongs to arguments of the entry; '"
-               << func.getName() << "' is called";
+               << attr.getName().strref()
+               << " belongs to arguments of the entry; '" << func.getName()
+               << "' is called";
   }
   for (Operation &op : func.getBody().front())
     if (failed(verifyOp(&op)))
