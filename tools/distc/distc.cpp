@@ -107,7 +107,8 @@ static int compile(ModuleOp module, const CommandLine &line) {
       report.modelFlops = countFlops(module);
     if (phase == Phase::Local)
       collectFromLocal(module, report);
-    if (phase == emit)
+    bool isReportAll = !emit && (line.dryRun || line.output.empty());
+    if (phase == emit || (phase == Phase::Local && isReportAll))
       break;
   }
   if (writeReport(report, line))
