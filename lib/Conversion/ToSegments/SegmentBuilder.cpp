@@ -54,7 +54,8 @@ func::FuncOp ProgramPool::intern(func::FuncOp kernel) {
   kernel.setName("k");
   std::string text;
   llvm::raw_string_ostream os(text);
-  kernel->print(os, OpPrintingFlags().printGenericOpForm());
+  // In its own scope: else every print numbers the values of the whole module.
+  kernel->print(os, OpPrintingFlags().printGenericOpForm().useLocalScope());
   func::FuncOp &slot = kernels[text];
   if (slot) {
     kernel.erase();
