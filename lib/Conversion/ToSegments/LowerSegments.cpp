@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FusionGroups.h"
 #include "GroupKernel.h"
 #include "LowerOps.h"
 #include "ScalarBody.h"
@@ -89,8 +90,12 @@ LogicalResult SegmentLowering::flush() {
     return success();
   SmallVector<Operation *> ops;
   std::swap(ops, group);
-  b.setLoc(ops.front()->getLoc());
-  return lowerGroup(b, ops);
+  for (ArrayRef<Operation *> part : partitionRun(ops)) {
+    b.setLoc(part.front()->getLoc());
+    if (failed(lowerGroup(b, part)))
+      return failure();
+  }
+  return success();
 }
 
 /// Splat constants are written where they are read; those that leave the

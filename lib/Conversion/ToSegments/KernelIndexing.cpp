@@ -1,0 +1,325 @@
+//===- KernelIndexing.cpp - Positions, masks, rows of tables --------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelWriter.h"
+#include "ScalarBody.h"
+#include "dist/Dialect/NN/IR/NN.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace dist;
+
+Value KernelWriter::getOffset(PlaceAttr place, unsigned dim, int64_t block) {
+  if (!place || place.getDims()[dim].empty())
+    return nullptr;
+  offsets.push_back({place, dim, block});
+  auto type = RankedTensorType::get({}, b.getI64Type());
+  Value buffer = kernel.getBody().front().addArgument(
+      MemRefType::get({}, b.getI64Type()), b.getLoc());
+  return bufferization::ToTensorOp::create(b, type, buffer, /*restrict=*/true);
+}
+
+Value KernelWriter::getPosition(ImplicitLocOpBuilder &nested, unsigned dim,
+                                Value offset) {
+  Value index = arith::IndexCastOp::create(
+      nested, nested.getI64Type(), linalg::IndexOp::create(nested, dim));
+  return offset ? arith::AddIOp::create(nested, index, offset).getResult()
+                : index;
+}
+
+Value KernelWriter::writeIota(nn::IotaOp op) {
+  auto type = typeOf(op.getResult());
+  unsigned dim = op.getDim();
+  Value offset = getOffset(op.getPlaceAttr(), dim, type.getDimSize(dim));
+  SmallVector<Value> operands;
+  SmallVector<AffineMap> maps;
+  if (offset) {
+    operands.push_back(offset);
+    maps.push_back(AffineMap::get(type.getRank(), 0, b.getContext()));
+  }
+  return writeMap(type, operands, maps,
+                  [&](ImplicitLocOpBuilder &nested, ValueRange args) -> Value {
+                    Value position = getPosition(
+                        nested, dim, args.empty() ? Value() : args[0]);
+                    Type element = type.getElementType();
+                    if (isa<FloatType>(element))
+                      return arith::SIToFPOp::create(nested, element, position);
+                    if (element.isInteger(64))
+                      return position;
+                    return arith::TruncIOp::create(nested, element, position);
+                  });
+}
+
+/// Kept iff the element's Philox word is below the threshold.
+Value KernelWriter::writeDropout(nn::DropoutOp op) {
+  auto type = typeOf(op.getResult());
+  ArrayRef<int64_t> global =
+      op.getPlaceAttr() ? op.getPlaceAttr().getShape() : type.getShape();
+  double rate = op.getRate().convertToDouble();
+  SmallVector<Value> operands{lookup(op.getInput()), lookup(op.getKey())};
+  SmallVector<AffineMap> maps{b.getMultiDimIdentityMap(type.getRank())};
+  SmallVector<int> offsetOf;
+  // The key is read whole by every element.
+  Value key = operands.pop_back_val();
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    Value offset = getOffset(op.getPlaceAttr(), dim, type.getDimSize(dim));
+    offsetOf.push_back(offset ? int(operands.size()) : -1);
+    if (offset) {
+      operands.push_back(offset);
+      maps.push_back(AffineMap::get(type.getRank(), 0, b.getContext()));
+    }
+  }
+  return writeMap(
+      type, operands, maps,
+      [&](ImplicitLocOpBuilder &nested, ValueRange args) -> Value {
+        auto number = [&](int64_t value) -> Value {
+          return arith::ConstantOp::create(nested,
+                                           nested.getI64IntegerAttr(value));
+        };
+        Value index = number(0);
+        for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+          Value offset = offsetOf[dim] < 0 ? Value() : args[offsetOf[dim]];
+          index = arith::AddIOp::create(
+              nested, arith::MulIOp::create(nested, index, number(global[dim])),
+              getPosition(nested, dim, offset));
+        }
+        auto keyWord = [&](int64_t i) -> Value {
+          Value at = arith::ConstantIndexOp::create(nested, i);
+          return tensor::ExtractOp::create(nested, key, at);
+        };
+        Type i32 = nested.getI32Type();
+        Value block = arith::ShRUIOp::create(nested, index, number(2));
+        Value zero =
+            arith::ConstantOp::create(nested, nested.getI32IntegerAttr(0));
+        Value low = arith::TruncIOp::create(nested, i32, block);
+        Value high = arith::TruncIOp::create(
+            nested, i32, arith::ShRUIOp::create(nested, block, number(32)));
+        SmallVector<Value, 4> words = buildPhilox(
+            nested, {low, high, zero, zero}, keyWord(0), keyWord(1));
+        Value lane = arith::AndIOp::create(nested, index, number(3));
+        Value word = words[3];
+        for (int64_t i = 2; i >= 0; --i)
+          word = arith::SelectOp::create(
+              nested,
+              arith::CmpIOp::create(nested, arith::CmpIPredicate::eq, lane,
+                                    number(i)),
+              words[i], word);
+        auto threshold = uint32_t((1.0 - rate) * 4294967296.0);
+        Value kept = arith::CmpIOp::create(
+            nested, arith::CmpIPredicate::ult, word,
+            arith::ConstantOp::create(
+                nested, nested.getI32IntegerAttr(int32_t(threshold))));
+        if ((1.0 - rate) * 4294967296.0 >= 4294967296.0)
+          kept = arith::ConstantOp::create(nested, nested.getBoolAttr(true));
+        Type element = type.getElementType();
+        Value scale = arith::ConstantOp::create(
+            nested, nested.getFloatAttr(element, 1.0 / (1.0 - rate)));
+        Value none =
+            arith::ConstantOp::create(nested, nested.getFloatAttr(element, 0));
+        return arith::SelectOp::create(
+            nested, kept, arith::MulFOp::create(nested, args[0], scale), none);
+      });
+}
+
+/// Rows of the table by id; what another device holds reads as zero.
+Value KernelWriter::writeEmbedding(nn::EmbeddingOp op) {
+  auto type = typeOf(op.getResult());
+  auto table = typeOf(op.getTable());
+  int64_t idRank = typeOf(op.getIds()).getRank();
+  SmallVector<AffineExpr> exprs;
+  for (int64_t dim = 0; dim < idRank; ++dim)
+    exprs.push_back(b.getAffineDimExpr(dim));
+  SmallVector<Value> operands{lookup(op.getIds())};
+  SmallVector<AffineMap> maps{
+      AffineMap::get(type.getRank(), 0, exprs, b.getContext())};
+  Value offset = getOffset(op.getPlaceAttr(), 0, table.getDimSize(0));
+  if (offset) {
+    operands.push_back(offset);
+    maps.push_back(AffineMap::get(type.getRank(), 0, b.getContext()));
+  }
+  Value rows = lookup(op.getTable());
+  return writeMap(
+      type, operands, maps,
+      [&](ImplicitLocOpBuilder &nested, ValueRange args) -> Value {
+        Value id = args[0];
+        if (!id.getType().isInteger(64))
+          id = arith::ExtSIOp::create(nested, nested.getI64Type(), id);
+        auto number = [&](int64_t value) -> Value {
+          return arith::ConstantOp::create(nested,
+                                           nested.getI64IntegerAttr(value));
+        };
+        if (offset)
+          id = arith::SubIOp::create(nested, id, args[1]);
+        Value isHere = arith::CmpIOp::create(nested, arith::CmpIPredicate::ult,
+                                             id, number(table.getDimSize(0)));
+        id = arith::SelectOp::create(nested, isHere, id, number(0));
+        SmallVector<Value> at{
+            arith::IndexCastOp::create(nested, nested.getIndexType(), id)};
+        for (int64_t dim = idRank; dim < type.getRank(); ++dim)
+          at.push_back(linalg::IndexOp::create(nested, dim));
+        Value element = tensor::ExtractOp::create(nested, rows, at);
+        Value none = arith::ConstantOp::create(
+            nested, nested.getFloatAttr(type.getElementType(), 0));
+        return arith::SelectOp::create(nested, isHere, element, none);
+      });
+}
+
+static Value constantF64(ImplicitLocOpBuilder &b, double value) {
+  return arith::ConstantOp::create(b, b.getF64FloatAttr(value));
+}
+
+/// The angle in f64, rounded once behind its sine and cosine.
+Value KernelWriter::writeRope(nn::RopeOp op) {
+  auto type = typeOf(op.getResult());
+  Type element = type.getElementType();
+  int64_t rank = type.getRank();
+  int64_t dims = op.getDims().value_or(type.getShape().back());
+  int64_t half = dims / 2;
+  bool isPaired = op.getInterleaved();
+  SmallVector<AffineExpr> exprs;
+  if (typeOf(op.getPositions()).getRank() == 2)
+    exprs.push_back(b.getAffineDimExpr(0));
+  exprs.push_back(b.getAffineDimExpr(rank - 2));
+  SmallVector<Value> operands{lookup(op.getInput()), lookup(op.getPositions())};
+  SmallVector<AffineMap> maps{b.getMultiDimIdentityMap(rank),
+                              AffineMap::get(rank, 0, exprs, b.getContext())};
+  Value input = operands[0];
+  Value freqs = op.getFreqs() ? lookup(op.getFreqs()) : Value();
+  return writeMap(
+      type, operands, maps,
+      [&](ImplicitLocOpBuilder &nested, ValueRange args) -> Value {
+        Type f64 = nested.getF64Type(), i64 = nested.getI64Type();
+        auto number = [&](int64_t value) -> Value {
+          return arith::ConstantOp::create(nested,
+                                           nested.getI64IntegerAttr(value));
+        };
+        Value j = getPosition(nested, rank - 1, nullptr);
+        Value isFirst, pair, frequency;
+        if (isPaired) {
+          Value odd = arith::AndIOp::create(nested, j, number(1));
+          isFirst = arith::CmpIOp::create(nested, arith::CmpIPredicate::eq, odd,
+                                          number(0));
+          pair = arith::XOrIOp::create(nested, j, number(1));
+          frequency = arith::ShRUIOp::create(nested, j, number(1));
+        } else {
+          isFirst = arith::CmpIOp::create(nested, arith::CmpIPredicate::ult, j,
+                                          number(half));
+          Value up = arith::AddIOp::create(nested, j, number(half));
+          Value down = arith::SubIOp::create(nested, j, number(half));
+          pair = arith::SelectOp::create(nested, isFirst, up, down);
+          frequency = arith::SelectOp::create(nested, isFirst, j, down);
+        }
+        Value isRotated = arith::CmpIOp::create(
+            nested, arith::CmpIPredicate::ult, j, number(dims));
+        pair = arith::SelectOp::create(nested, isRotated, pair, j);
+        frequency =
+            arith::SelectOp::create(nested, isRotated, frequency, number(0));
+        Value angle;
+        if (freqs) {
+          Value at = arith::IndexCastOp::create(nested, nested.getIndexType(),
+                                                frequency);
+          angle = tensor::ExtractOp::create(nested, freqs, at);
+          if (!angle.getType().isF64())
+            angle = arith::ExtFOp::create(nested, f64, angle);
+        } else {
+          double theta = op.getThetaAttr().getValueAsDouble();
+          Value power = arith::MulFOp::create(
+              nested, arith::SIToFPOp::create(nested, f64, frequency),
+              constantF64(nested, -2.0 * std::log(theta) / double(dims)));
+          angle = math::ExpOp::create(nested, power);
+        }
+        Value position = args[1];
+        if (position.getType() != i64)
+          position = arith::ExtSIOp::create(nested, i64, position);
+        angle = arith::MulFOp::create(
+            nested, angle, arith::SIToFPOp::create(nested, f64, position));
+        auto round = [&](Value value) -> Value {
+          return element.isF64()
+                     ? value
+                     : arith::TruncFOp::create(nested, element, value)
+                           .getResult();
+        };
+        Value cosine = round(math::CosOp::create(nested, angle));
+        Value sine = round(math::SinOp::create(nested, angle));
+        SmallVector<Value> at;
+        for (int64_t dim = 0; dim + 1 < rank; ++dim)
+          at.push_back(linalg::IndexOp::create(nested, dim));
+        at.push_back(
+            arith::IndexCastOp::create(nested, nested.getIndexType(), pair));
+        Value other = tensor::ExtractOp::create(nested, input, at);
+        Value swing = arith::MulFOp::create(nested, other, sine);
+        Value keep = arith::MulFOp::create(nested, args[0], cosine);
+        Value minus = arith::SubFOp::create(nested, keep, swing);
+        Value plus = arith::AddFOp::create(nested, keep, swing);
+        bool inverse = op.getInverse();
+        Value rotated = arith::SelectOp::create(
+            nested, isFirst, inverse ? plus : minus, inverse ? minus : plus);
+        return arith::SelectOp::create(nested, isRotated, rotated, args[0]);
+      });
+}
+
+static Value castToIndex(ImplicitLocOpBuilder &b, Value id) {
+  return arith::IndexCastOp::create(b, b.getIndexType(), id);
+}
+
+Value KernelWriter::writeTake(nn::TakeOp op) {
+  auto type = typeOf(op.getResult());
+  int64_t dim = op.getDim(), idRank = typeOf(op.getIds()).getRank();
+  SmallVector<AffineExpr> exprs;
+  for (int64_t i = 0; i < idRank; ++i)
+    exprs.push_back(b.getAffineDimExpr(dim + i));
+  AffineMap map = AffineMap::get(type.getRank(), 0, exprs, b.getContext());
+  Value input = lookup(op.getInput());
+  return writeMap(type, lookup(op.getIds()), map,
+                  [&](ImplicitLocOpBuilder &nested, ValueRange args) -> Value {
+                    SmallVector<Value> at;
+                    for (int64_t i = 0; i < dim; ++i)
+                      at.push_back(linalg::IndexOp::create(nested, i));
+                    at.push_back(castToIndex(nested, args[0]));
+                    for (int64_t i = dim + idRank; i < type.getRank(); ++i)
+                      at.push_back(linalg::IndexOp::create(nested, i));
+                    return tensor::ExtractOp::create(nested, input, at);
+                  });
+}
+
+Value KernelWriter::writeGather(nn::GatherOp op) {
+  auto type = typeOf(op.getResult());
+  Value input = lookup(op.getInput());
+  return writeMap(
+      type, lookup(op.getIndices()), b.getMultiDimIdentityMap(type.getRank()),
+      [&](ImplicitLocOpBuilder &nested, ValueRange args) -> Value {
+        SmallVector<Value> at;
+        for (int64_t i = 0; i < type.getRank(); ++i)
+          at.push_back(i == int64_t(op.getDim())
+                           ? castToIndex(nested, args[0])
+                           : linalg::IndexOp::create(nested, i).getResult());
+        return tensor::ExtractOp::create(nested, input, at);
+      });
+}
+
+Value KernelWriter::writeReverse(nn::ReverseOp op) {
+  auto type = typeOf(op.getResult());
+  Value input = lookup(op.getInput());
+  return writeMap(
+      type, {}, {}, [&](ImplicitLocOpBuilder &nested, ValueRange) -> Value {
+        SmallVector<Value> at;
+        for (int64_t i = 0; i < type.getRank(); ++i) {
+          Value index = linalg::IndexOp::create(nested, i);
+          if (llvm::is_contained(op.getDims(), i))
+            index = arith::SubIOp::create(
+                nested,
+                arith::ConstantIndexOp::create(nested, type.getDimSize(i) - 1),
+                index);
+          at.push_back(index);
+        }
+        return tensor::ExtractOp::create(nested, input, at);
+      });
+}
