@@ -45,12 +45,24 @@ private:
 };
 } // namespace
 
+/// A body without loops calls one kernel after the other. To inline those and
+/// to select instructions with care takes most of the time of compiling a deep
+/// model and saves nothing when it runs.
+static void skipOptimization(LLVM::LLVMFuncOp body) {
+  if (!body.getBody().hasOneBlock())
+    return;
+  Builder b(body.getContext());
+  body.setPassthroughAttr(b.getArrayAttr(
+      {b.getStringAttr("noinline"), b.getStringAttr("optnone")}));
+}
+
 FailureOr<LLVM::LLVMFuncOp> ProgramWriter::writeTrampoline(StringRef segment) {
   std::string bodyName = (segment + "_body").str();
   auto body = module.lookupSymbol<LLVM::LLVMFuncOp>(bodyName);
   if (!body)
     return module.emitError("has no function '") << bodyName << "'";
   body.setLinkage(LLVM::Linkage::Internal);
+  skipOptimization(body);
   OpBuilder::InsertionGuard guard(b);
   auto type = LLVM::LLVMFunctionType::get(
       LLVM::LLVMVoidType::get(b.getContext()), {pointer, pointer, pointer});

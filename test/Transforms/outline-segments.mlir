@@ -29,3 +29,25 @@ func.func @step(%x: tensor<8xf32>) -> tensor<8xf32> {
   %2 = arith.addf %1, %two : tensor<8xf32>
   return %2 : tensor<8xf32>
 }
+
+// The norm needs the squares of both gradients, an update the norm: two equal
+// updates are one segment, called twice.
+// RUN: dist-opt %s --dist-outline-segments | FileCheck %s --check-prefix=GROUPS
+// GROUPS-LABEL: func.func @updates(
+// GROUPS-DAG:     %[[S:.*]] = call @[[SQUARES:.*]](%arg0) : (tensor<8xf32>) -> tensor<f32>
+// GROUPS-DAG:     %[[T:.*]] = call @[[SQUARES]](%arg1) : (tensor<8xf32>) -> tensor<f32>
+// GROUPS:         %[[NORM:.*]] = call @{{.*}}(%[[S]], %[[T]])
+// GROUPS-DAG:     call @[[UPDATE:.*]](%[[NORM]], %arg0)
+// GROUPS-DAG:     call @[[UPDATE]](%[[NORM]], %arg1)
+func.func @updates(%g: tensor<8xf32>, %h: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %gg = arith.mulf %g, %g : tensor<8xf32>
+  %s = nn.reduce sum "i ->"(%gg) : (tensor<8xf32>) -> tensor<f32>
+  %hh = arith.mulf %h, %h : tensor<8xf32>
+  %t = nn.reduce sum "i ->"(%hh) : (tensor<8xf32>) -> tensor<f32>
+  %sum = arith.addf %s, %t : tensor<f32>
+  %norm = math.sqrt %sum : tensor<f32>
+  %all = nn.repeat "-> i"(%norm) : (tensor<f32>) -> tensor<8xf32>
+  %u = arith.divf %g, %all : tensor<8xf32>
+  %v = arith.divf %h, %all : tensor<8xf32>
+  return %u, %v : tensor<8xf32>, tensor<8xf32>
+}

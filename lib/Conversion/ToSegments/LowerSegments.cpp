@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FusionGroups.h"
 #include "GroupKernel.h"
 #include "LowerOps.h"
 #include "ScalarBody.h"
+#include "dist/Analysis/RunGroups.h"
 #include "dist/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -85,15 +85,30 @@ private:
 };
 } // namespace
 
+/// The norm of a deep model adds hundreds of scalars: in pieces of this size,
+/// which are equal, it costs no more to compile than that of a small one.
+static constexpr size_t kScalarsPerKernel = 16;
+
+static bool isScalarChain(ArrayRef<Operation *> ops) {
+  return llvm::all_of(ops, [](Operation *op) {
+    return llvm::all_of(op->getOperandTypes(), [](Type type) {
+      return cast<RankedTensorType>(type).getRank() == 0;
+    });
+  });
+}
+
 LogicalResult SegmentLowering::flush() {
   if (group.empty())
     return success();
   SmallVector<Operation *> ops;
   std::swap(ops, group);
   for (ArrayRef<Operation *> part : partitionRun(ops)) {
-    b.setLoc(part.front()->getLoc());
-    if (failed(lowerGroup(b, part)))
-      return failure();
+    size_t size = isScalarChain(part) ? kScalarsPerKernel : part.size();
+    for (; !part.empty(); part = part.drop_front(std::min(size, part.size()))) {
+      b.setLoc(part.front()->getLoc());
+      if (failed(lowerGroup(b, part.take_front(size))))
+        return failure();
+    }
   }
   return success();
 }

@@ -4,6 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dist/Analysis/FactorClasses.h"
+#include "dist/Analysis/RunGroups.h"
 #include "dist/Transforms/Passes.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
@@ -42,10 +44,70 @@ static void flatten(ModuleOp module, func::FuncOp func) {
   }
 }
 
-/// Moves `ops`, neighbours in the entry, into a function of their own and
-/// leaves a call. Constants are copied rather than passed.
-static void outline(ArrayRef<Operation *> ops, StringRef name,
-                    SymbolTable &symbols) {
+namespace {
+/// Cuts entries at their calls and at what belongs together in between.
+class Outliner {
+public:
+  explicit Outliner(ModuleOp module) : symbols(module) {}
+
+  void run(func::FuncOp entry);
+
+private:
+  void outline(func::FuncOp entry, ArrayRef<Operation *> ops, Operation *end);
+  func::FuncOp createSegment(func::FuncOp entry, ArrayRef<Operation *> ops,
+                             ArrayRef<Value> inputs, ArrayRef<Value> outputs,
+                             ArrayRef<Operation *> constants);
+  /// The segment of the same text as `segment`, which may be `segment`.
+  func::FuncOp intern(func::FuncOp entry, func::FuncOp segment);
+
+  SymbolTable symbols;
+  llvm::StringMap<func::FuncOp> segments; ///< by text
+};
+} // namespace
+
+func::FuncOp Outliner::intern(func::FuncOp entry, func::FuncOp segment) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  segment->print(os, OpPrintingFlags().printGenericOpForm().useLocalScope());
+  func::FuncOp &known = segments[text];
+  if (known) {
+    segment.erase();
+    return known;
+  }
+  segment.setName((entry.getName() + "_" + Twine(segments.size() - 1)).str());
+  symbols.insert(segment, Block::iterator(entry));
+  known = segment;
+  return segment;
+}
+
+func::FuncOp Outliner::createSegment(func::FuncOp entry,
+                                     ArrayRef<Operation *> ops,
+                                     ArrayRef<Value> inputs,
+                                     ArrayRef<Value> outputs,
+                                     ArrayRef<Operation *> constants) {
+  OpBuilder b(entry.getContext());
+  auto segment =
+      func::FuncOp::create(ops.front()->getLoc(), "segment",
+                           b.getFunctionType(ValueRange(inputs).getTypes(),
+                                             ValueRange(outputs).getTypes()));
+  segment.setPrivate();
+  IRMapping map;
+  map.map(inputs, segment.addEntryBlock()->getArguments());
+  b.setInsertionPointToStart(&segment.getBody().front());
+  for (Operation *constant : constants)
+    b.clone(*constant, map);
+  for (Operation *op : ops)
+    b.clone(*op, map);
+  func::ReturnOp::create(
+      b, segment.getLoc(),
+      llvm::map_to_vector(outputs, [&](Value v) { return map.lookup(v); }));
+  return intern(entry, segment);
+}
+
+/// Moves `ops` into a function and calls it in front of `end`. Constants are
+/// copied rather than passed.
+void Outliner::outline(func::FuncOp entry, ArrayRef<Operation *> ops,
+                       Operation *end) {
   llvm::SetVector<Value> inputs, outputs;
   llvm::SetVector<Operation *> constants;
   llvm::SmallPtrSet<Operation *, 16> inside(ops.begin(), ops.end());
@@ -64,27 +126,10 @@ static void outline(ArrayRef<Operation *> ops, StringRef name,
                        [&](Operation *user) { return !inside.contains(user); }))
         outputs.insert(result);
   }
-  OpBuilder b(ops.front());
-  auto entry = ops.front()->getParentOfType<func::FuncOp>();
-  b.setInsertionPoint(entry);
-  auto segment = func::FuncOp::create(
-      b, ops.front()->getLoc(), name,
-      b.getFunctionType(ValueRange(inputs.getArrayRef()).getTypes(),
-                        ValueRange(outputs.getArrayRef()).getTypes()));
-  segment.setPrivate();
-  symbols.insert(segment, Block::iterator(entry));
-  IRMapping map;
-  map.map(inputs.getArrayRef(), segment.addEntryBlock()->getArguments());
-  b.setInsertionPointToStart(&segment.getBody().front());
-  for (Operation *constant : constants)
-    b.clone(*constant, map);
-  for (Operation *op : ops)
-    b.clone(*op, map);
-  func::ReturnOp::create(b, segment.getLoc(),
-                         llvm::map_to_vector(outputs, [&](Value value) {
-                           return map.lookup(value);
-                         }));
-  b.setInsertionPoint(ops.front());
+  func::FuncOp segment =
+      createSegment(entry, ops, inputs.getArrayRef(), outputs.getArrayRef(),
+                    constants.getArrayRef());
+  OpBuilder b(end);
   auto call = func::CallOp::create(b, ops.front()->getLoc(), segment,
                                    inputs.getArrayRef());
   for (auto [output, result] :
@@ -94,30 +139,37 @@ static void outline(ArrayRef<Operation *> ops, StringRef name,
     op->erase();
 }
 
-/// Cuts `entry` at its calls.
-static void outlineRuns(func::FuncOp entry, SymbolTable &symbols) {
-  SmallVector<SmallVector<Operation *>> runs(1);
+void Outliner::run(func::FuncOp entry) {
+  struct Run {
+    SmallVector<Operation *> ops;
+    Operation *end;
+  };
+  SmallVector<Run> runs(1);
   SmallVector<Operation *> constants;
-  for (Operation &op : entry.getBody().front().without_terminator()) {
-    if (isa<func::CallOp>(op))
+  Block &block = entry.getBody().front();
+  for (Operation &op : block) {
+    if (isa<func::CallOp, func::ReturnOp>(op)) {
+      runs.back().end = &op;
       runs.emplace_back();
-    else if (isa<arith::ConstantOp>(op))
+    } else if (isa<arith::ConstantOp>(op)) {
       constants.push_back(&op);
-    else
-      runs.back().push_back(&op);
+    } else {
+      runs.back().ops.push_back(&op);
+    }
   }
+  runs.pop_back();
   // A constant that is passed or returned needs a segment that makes it.
   for (Operation *constant : constants)
     if (llvm::any_of(constant->getUsers(), [](Operation *user) {
           return isa<func::CallOp, func::ReturnOp>(user);
         }))
-      runs.front().insert(runs.front().begin(), constant);
-  unsigned index = 0;
-  for (ArrayRef<Operation *> run : runs)
-    if (!run.empty())
-      outline(run, (entry.getName() + "_" + Twine(index++)).str(), symbols);
+      runs.front().ops.insert(runs.front().ops.begin(), constant);
+  SmallVector<Operation *> made(runs.front().ops);
+  for (const Run &run : runs)
+    for (ArrayRef<Operation *> group : partitionRun(run.ops))
+      outline(entry, group, run.end);
   for (Operation *constant : constants)
-    if (!llvm::is_contained(runs.front(), constant) && constant->use_empty())
+    if (!llvm::is_contained(made, constant) && constant->use_empty())
       constant->erase();
 }
 
@@ -125,7 +177,6 @@ namespace {
 struct OutlineSegments : dist::impl::OutlineSegmentsBase<OutlineSegments> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    SymbolTable symbols(module);
     SmallVector<func::FuncOp> entries;
     for (auto func : module.getOps<func::FuncOp>()) {
       if (func.isPrivate())
@@ -133,8 +184,12 @@ struct OutlineSegments : dist::impl::OutlineSegmentsBase<OutlineSegments> {
       else
         entries.push_back(func);
     }
+    // A scalar that is broadcast once for all would tie the updates of all
+    // parameters of one shape together.
+    unshareBroadcasts(module);
+    Outliner outliner(module);
     for (func::FuncOp entry : entries)
-      outlineRuns(entry, symbols);
+      outliner.run(entry);
     module->setAttr(kPhaseAttrName, StringAttr::get(&getContext(), "staged"));
   }
 };
