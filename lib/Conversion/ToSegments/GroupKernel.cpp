@@ -45,7 +45,8 @@ static void callKernel(SegmentBuilder &b, KernelWriter &writer,
   for (Value input : writer.getInputs())
     arguments.push_back(b.getMemref(input));
   for (Value output : writer.getOutputs())
-    arguments.push_back(b.getMemref(output));
+    if (!writer.getReplaced(output))
+      arguments.push_back(b.getMemref(output));
   for (const KernelWriter::Offset &offset : writer.getOffsets())
     arguments.push_back(buildOffset(b, offset));
   if (workspaceBytes > 0) {
@@ -58,20 +59,29 @@ static void callKernel(SegmentBuilder &b, KernelWriter &writer,
   func::CallOp::create(b, b.getPool().intern(kernel), arguments);
 }
 
-/// Gives the outputs of `ops` buffers.
-static void allocateOutputs(SegmentBuilder &b, ArrayRef<Value> outputs) {
-  for (Value output : outputs)
-    if (!b.hasView(output))
+/// Gives the outputs of `ops` buffers; those that are computed in place.
+static SmallVector<Value> allocateOutputs(SegmentBuilder &b,
+                                          const KernelWriter &writer,
+                                          ArrayRef<Operation *> ops) {
+  SmallVector<Value> replacing;
+  for (Value output : writer.getOutputs()) {
+    if (b.hasView(output))
+      continue;
+    if (b.replaceArgument(output, ops))
+      replacing.push_back(output);
+    else
       b.allocate(output);
+  }
+  return replacing;
 }
 
-LogicalResult dist::lowerGroup(SegmentBuilder &b, ArrayRef<Operation *> ops) {
+/// Writes `ops` as one kernel and calls it; if no kernel can be made of them,
+/// says in `why` what is in the way.
+static LogicalResult lowerAsOne(SegmentBuilder &b, ArrayRef<Operation *> ops,
+                                std::string &why) {
   KernelWriter writer(b, ops);
-  if (writer.getOutputs().empty())
-    return success();
-  allocateOutputs(b, writer.getOutputs());
+  SmallVector<Value> replacing = allocateOutputs(b, writer, ops);
   func::FuncOp kernel = writer.write();
-  std::string why;
   FailureOr<int64_t> workspace = failure();
   {
     ScopedDiagnosticHandler handler(b.getContext(), [&](Diagnostic &diag) {
@@ -85,11 +95,26 @@ LogicalResult dist::lowerGroup(SegmentBuilder &b, ArrayRef<Operation *> ops) {
     b.nextUnit();
     return success();
   }
-  if (ops.size() == 1) {
+  kernel.erase();
+  if (replacing.empty())
+    return failure();
+  for (Value output : replacing)
+    b.leaveArgument(output);
+  why.clear();
+  return lowerAsOne(b, ops, why);
+}
+
+LogicalResult dist::lowerGroup(SegmentBuilder &b, ArrayRef<Operation *> ops) {
+  std::string why;
+  if (KernelWriter(b, ops).getOutputs().empty() ||
+      succeeded(lowerAsOne(b, ops, why))) {
+    for (Operation *op : ops)
+      b.markLowered(op);
+    return success();
+  }
+  if (ops.size() == 1)
     return ops.front()->emitOpError("cannot be written as a loop over rows: ")
            << why;
-  }
-  kernel.erase();
   size_t half = ops.size() / 2;
   return success(succeeded(lowerGroup(b, ops.take_front(half))) &&
                  succeeded(lowerGroup(b, ops.drop_front(half))));

@@ -236,6 +236,13 @@ void KernelWriter::writeOp(Operation *op) {
   tensors[op->getResult(0)] = result;
 }
 
+std::optional<unsigned> KernelWriter::getReplaced(Value output) const {
+  for (auto [index, input] : llvm::enumerate(inputs))
+    if (segment.getView(input).root == segment.getView(output).root)
+      return index;
+  return std::nullopt;
+}
+
 func::FuncOp KernelWriter::write() {
   MLIRContext *context = b.getContext();
   OpBuilder::InsertionGuard guard(b);
@@ -244,24 +251,29 @@ func::FuncOp KernelWriter::write() {
   for (Value input : inputs)
     types.push_back(getMemrefType(segment.getView(input), typeOf(input)));
   for (Value output : outputs)
-    types.push_back(getMemrefType(segment.getView(output), typeOf(output)));
+    if (!getReplaced(output))
+      types.push_back(getMemrefType(segment.getView(output), typeOf(output)));
   kernel =
       func::FuncOp::create(b, b.getLoc(), "k", b.getFunctionType(types, {}));
   kernel->setAttr("dist.kernel", b.getUnitAttr());
   kernel.setPrivate();
   Block *block = kernel.addEntryBlock();
   b.setInsertionPointToStart(block);
-  auto args = block->getArguments().drop_front();
+  // A copy: positions of the device become further arguments.
+  SmallVector<BlockArgument> args(block->getArguments().drop_front());
   for (auto [input, buffer] : llvm::zip(inputs, args))
     tensors[input] = bufferization::ToTensorOp::create(b, typeOf(input), buffer,
                                                        /*restrict=*/true);
   for (Operation *op : ops)
     writeOp(op);
-  for (auto [output, buffer] :
-       llvm::zip(outputs, block->getArguments().drop_front(1 + inputs.size())))
+  ArrayRef<BlockArgument> own = ArrayRef(args).drop_front(inputs.size());
+  for (Value output : outputs) {
+    std::optional<unsigned> replaced = getReplaced(output);
+    Value buffer = replaced ? args[*replaced] : own.consume_front();
     bufferization::MaterializeInDestinationOp::create(
         b, Type(), tensors[output], buffer, /*restrict=*/true,
         /*writable=*/true);
+  }
   func::ReturnOp::create(b);
   kernel.setType(b.getFunctionType(block->getArgumentTypes(), {}));
   return kernel;

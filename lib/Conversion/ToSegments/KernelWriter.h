@@ -18,8 +18,11 @@ class KernelWriter {
 public:
   KernelWriter(SegmentBuilder &segment, llvm::ArrayRef<mlir::Operation *> ops);
 
-  /// Writes the kernel; its buffers are `inputs`, then `outputs`.
+  /// Writes the kernel; its buffers are `inputs`, then those of `outputs` that
+  /// are not computed in place.
   mlir::func::FuncOp write();
+  /// The input in whose place `output` is computed.
+  std::optional<unsigned> getReplaced(mlir::Value output) const;
 
   llvm::ArrayRef<mlir::Value> getInputs() const { return inputs.getArrayRef(); }
   llvm::ArrayRef<mlir::Value> getOutputs() const {

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GroupKernel.h"
+#include "InPlace.h"
 #include "LowerOps.h"
 #include "ScalarBody.h"
 #include "dist/Analysis/RunGroups.h"
@@ -68,14 +69,17 @@ namespace {
 /// Lowers the ops of one segment in order.
 class SegmentLowering {
 public:
-  SegmentLowering(func::FuncOp segment, ProgramPool &pool)
-      : segment(segment), b(segment, pool) {}
+  SegmentLowering(func::FuncOp segment, ProgramPool &pool,
+                  ArrayRef<func::CallOp> calls)
+      : segment(segment),
+        b(segment, pool, findReplacedArguments(segment, calls)) {}
 
   LogicalResult run();
 
 private:
   LogicalResult flush();
   LogicalResult lower(Operation *op);
+  LogicalResult lowerAlone(Operation *op);
   LogicalResult lowerConstant(arith::ConstantOp op);
   LogicalResult checkIndices(Operation *op);
 
@@ -175,8 +179,14 @@ LogicalResult SegmentLowering::lower(Operation *op) {
     group.push_back(op);
     return success();
   }
-  if (failed(flush()))
+  if (failed(flush()) || failed(lowerAlone(op)))
     return failure();
+  b.markLowered(op);
+  return success();
+}
+
+/// Lowers an op that is no part of a row kernel.
+LogicalResult SegmentLowering::lowerAlone(Operation *op) {
   b.setLoc(op->getLoc());
   if (!isa<nn::CheckedOp>(op) && lowerView(b, op))
     return success();
@@ -207,11 +217,15 @@ struct LowerSegments : dist::impl::LowerSegmentsBase<LowerSegments> {
     stripEncodings(module);
     ProgramPool pool(module);
     SmallVector<func::FuncOp> segments;
+    llvm::StringMap<SmallVector<func::CallOp>> calls;
     for (auto func : module.getOps<func::FuncOp>())
       if (func.isPrivate())
         segments.push_back(func);
+    module.walk(
+        [&](func::CallOp call) { calls[call.getCallee()].push_back(call); });
     for (func::FuncOp segment : segments)
-      if (failed(SegmentLowering(segment, pool).run()))
+      if (failed(
+              SegmentLowering(segment, pool, calls[segment.getName()]).run()))
         return signalPassFailure();
     OpBuilder b(&getContext());
     SmallVector<Attribute> communicators;

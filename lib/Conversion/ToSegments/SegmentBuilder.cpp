@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SegmentBuilder.h"
+#include "ScalarBody.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -122,9 +123,10 @@ int64_t ProgramPool::getCommunicator(AxesAttr axes) {
 // SegmentBuilder
 //===----------------------------------------------------------------------===//
 
-SegmentBuilder::SegmentBuilder(func::FuncOp segment, ProgramPool &pool)
+SegmentBuilder::SegmentBuilder(func::FuncOp segment, ProgramPool &pool,
+                               ArrayRef<int64_t> replaced)
     : ImplicitLocOpBuilder(segment.getLoc(), segment.getContext()), pool(pool),
-      segment(segment) {
+      segment(segment), replaced(replaced) {
   SmallVector<Type> types{LLVM::LLVMPointerType::get(getContext())};
   auto add = [&](Type type) {
     auto tensor = cast<RankedTensorType>(type);
@@ -162,12 +164,61 @@ const View &SegmentBuilder::allocate(Value value, ArrayRef<int64_t> order) {
   auto type = cast<RankedTensorType>(value.getType());
   View view;
   auto it = resultOf.find(value);
-  if (it != resultOf.end() && (order.empty() || llvm::is_sorted(order)))
-    view = resultViews[it->second];
-  else
+  if (it == resultOf.end() || !(order.empty() || llvm::is_sorted(order)))
     view = allocateTemporary(type);
+  else if (replaceArgument(value, {}))
+    return getView(value);
+  else
+    view = resultViews[it->second];
   view.strides = dist::getStrides(type.getShape(), order);
   return views[value] = view;
+}
+
+/// Whether an op that is not lowered yet reads the memory of `value`, those of
+/// `kernel` aside that read it element by element.
+bool SegmentBuilder::isReadLater(Value value,
+                                 ArrayRef<Operation *> kernel) const {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (llvm::is_contained(kernel, user))
+      return !hasScalarBody(user);
+    if (!lowered.contains(user))
+      return true;
+    return llvm::any_of(user->getResults(), [&](Value result) {
+      return hasView(result) && getView(result).root == getView(value).root &&
+             isReadLater(result, {});
+    });
+  });
+}
+
+bool SegmentBuilder::replaceArgument(Value value,
+                                     ArrayRef<Operation *> kernel) {
+  auto it = resultOf.find(value);
+  if (it == resultOf.end() || replaced[it->second] < 0)
+    return false;
+  Value argument = segment.getArgument(replaced[it->second]);
+  if (isReadLater(argument, kernel))
+    return false;
+  views[value] = resultViews[it->second] = getView(argument);
+  return true;
+}
+
+void SegmentBuilder::leaveArgument(Value value) {
+  unsigned index = resultOf.lookup(value);
+  replaced[index] = -1;
+  resultViews[index].root =
+      body.getArgument(1 + segment.getNumArguments() + index);
+  views[value] = resultViews[index];
+}
+
+/// Tells the memory plan which results lie where an argument lay.
+void SegmentBuilder::markInPlace() {
+  SmallVector<int64_t> pairs;
+  for (auto [index, argument] : llvm::enumerate(replaced))
+    if (argument >= 0 &&
+        resultViews[index].root == getView(segment.getArgument(argument)).root)
+      pairs.append({int64_t(index), argument});
+  if (!pairs.empty())
+    body->setAttr(kInPlaceAttrName, getDenseI64ArrayAttr(pairs));
 }
 
 View SegmentBuilder::allocateTemporary(RankedTensorType type) {
@@ -301,6 +352,7 @@ LogicalResult SegmentBuilder::finish(
       return failure();
   }
   func::ReturnOp::create(*this);
+  markInPlace();
   auto type = MemRefType::get({place()}, getI8Type());
   workspace.setType(type);
   SmallVector<Type> types(body.getArgumentTypes());

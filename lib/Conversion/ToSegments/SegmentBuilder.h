@@ -54,7 +54,9 @@ private:
 /// the workspace to those that need it, and writes the calls.
 class SegmentBuilder : public mlir::ImplicitLocOpBuilder {
 public:
-  SegmentBuilder(mlir::func::FuncOp segment, ProgramPool &pool);
+  /// `replaced` says by result which argument's memory it may take, or -1.
+  SegmentBuilder(mlir::func::FuncOp segment, ProgramPool &pool,
+                 llvm::ArrayRef<int64_t> replaced);
 
   ProgramPool &getPool() { return pool; }
   mlir::Value getRank() { return rank; }
@@ -66,8 +68,17 @@ public:
   void setView(mlir::Value value, View view) { views[value] = std::move(view); }
 
   /// Gives `value` a buffer of its own whose dimensions lie in the order
-  /// `order`, major to minor; the segment's result buffer if it is one.
+  /// `order`, major to minor; the segment's result buffer if it is one, or that
+  /// of the argument which it replaces if that is not read any more.
   const View &allocate(mlir::Value value, llvm::ArrayRef<int64_t> order = {});
+  /// Lets `value` be computed where the argument lies that it replaces, if all
+  /// that still reads that argument are elementwise ops of `kernel`.
+  bool replaceArgument(mlir::Value value,
+                       llvm::ArrayRef<mlir::Operation *> kernel);
+  /// Gives `value` its own result buffer again.
+  void leaveArgument(mlir::Value value);
+  /// Says that `op` reads nothing any more that it does not give a view of.
+  void markLowered(mlir::Operation *op) { lowered.insert(op); }
   /// A buffer of the workspace for a contiguous tensor of `type`.
   View allocateTemporary(mlir::RankedTensorType type);
   /// True if the buffer of `value` is of the workspace and `value` all of it.
@@ -118,6 +129,9 @@ private:
     unsigned begin, end;
   };
   int64_t place();
+  bool isReadLater(mlir::Value value,
+                   llvm::ArrayRef<mlir::Operation *> kernel) const;
+  void markInPlace();
 
   ProgramPool &pool;
   mlir::func::FuncOp segment, body;
@@ -125,6 +139,8 @@ private:
   llvm::DenseMap<mlir::Value, View> views;
   llvm::DenseMap<mlir::Value, unsigned> resultOf; ///< returned value, position
   llvm::SmallVector<View> resultViews;
+  llvm::SmallVector<int64_t> replaced; ///< arguments, by result
+  llvm::DenseSet<mlir::Operation *> lowered;
   llvm::SmallVector<Temporary> temporaries;
   llvm::DenseMap<mlir::Value, unsigned> temporaryOf; ///< by root
   unsigned unit = 0;

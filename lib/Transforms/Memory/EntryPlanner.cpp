@@ -46,8 +46,8 @@ bool EntryPlanner::isReadOnceBy(Value value, func::CallOp call) const {
 }
 
 /// True if the call that computes `fresh` may write it to `slot`: what was
-/// there at the beginning is read before, or by that call in a way that allows
-/// it.
+/// there at the beginning is read before, or by that call, which works in its
+/// place.
 bool EntryPlanner::mayReplace(OpResult fresh, int64_t slot) const {
   auto old = argumentAt.find(slot);
   if (old == argumentAt.end())
@@ -56,23 +56,33 @@ bool EntryPlanner::mayReplace(OpResult fresh, int64_t slot) const {
   int64_t index = indexOf.lookup(fresh.getOwner());
   if (use == lastUse.end() || use->second < index)
     return true;
-  if (use->second > index)
-    return false;
-  int64_t argument =
-      Segments::lookupInPlaceArgument(bodies[index], fresh.getResultNumber());
-  func::CallOp call = plan.calls[index].call;
-  return argument >= 0 && call.getOperand(argument) == old->second &&
-         isReadOnceBy(old->second, call);
+  return use->second == index && isInPlaceOf(fresh, slot) &&
+         isReadOnceBy(old->second, plan.calls[index].call);
 }
 
-/// Decides which results of calls are computed in the slot where they belong.
+/// True if `fresh` is computed in the place of what lies in `slot`.
+bool EntryPlanner::isInPlaceOf(OpResult fresh, int64_t slot) const {
+  int64_t index = indexOf.lookup(fresh.getOwner());
+  int64_t argument =
+      Segments::lookupInPlaceArgument(bodies[index], fresh.getResultNumber());
+  auto old = argumentAt.find(slot);
+  func::CallOp call = plan.calls[index].call;
+  return argument >= 0 && old != argumentAt.end() &&
+         call.getOperand(argument) == old->second;
+}
+
+/// Decides which results of calls are computed in the slot where they belong;
+/// first those that have no choice.
 void EntryPlanner::chooseHomes() {
   Operation *end = entry.getBody().front().getTerminator();
-  for (auto [value, slot] : llvm::zip_equal(end->getOperands(), resultSlots)) {
-    auto result = dyn_cast<OpResult>(value);
-    if (slot && result && !homes.contains(value) && mayReplace(result, *slot))
-      homes[value] = *slot;
-  }
+  for (bool isForced : {true, false})
+    for (auto [value, slot] :
+         llvm::zip_equal(end->getOperands(), resultSlots)) {
+      auto result = dyn_cast<OpResult>(value);
+      if (slot && result && !homes.contains(value) &&
+          isInPlaceOf(result, *slot) == isForced && mayReplace(result, *slot))
+        homes[value] = *slot;
+    }
 }
 
 unsigned EntryPlanner::addBuffer(Value value, PlannedBuffer buffer) {
@@ -92,58 +102,67 @@ unsigned EntryPlanner::addSlot(Value value, int64_t offset) {
   return addBuffer(value, buffer);
 }
 
-/// The buffer of an argument of call `index` that nobody reads later and that
-/// `result` may take.
-std::optional<unsigned> EntryPlanner::lookupShared(int64_t index,
-                                                   OpResult result) const {
-  int64_t argument =
-      Segments::lookupInPlaceArgument(bodies[index], result.getResultNumber());
+/// `result` is computed where `argument` lies: fails if that is read later, or
+/// belongs to what `result` is no new value of.
+LogicalResult EntryPlanner::checkReplaced(int64_t index, OpResult result,
+                                          int64_t argument) {
   func::CallOp call = plan.calls[index].call;
-  if (argument < 0)
-    return std::nullopt;
   Value old = call.getOperand(argument);
-  unsigned buffer = bufferOf.lookup(old);
-  bool fits = getByteSize(cast<ShapedType>(old.getType())) ==
-              getByteSize(cast<ShapedType>(result.getType()));
+  const PlannedBuffer &buffer = plan.buffers[bufferOf.lookup(old)];
+  auto home = homes.find(result);
+  bool isHome = home != homes.end() && home->second == buffer.offset;
   bool isTaken = llvm::is_contained(
-      ArrayRef(places.back()).drop_front(call.getNumOperands()), buffer);
-  if (plan.buffers[buffer].isSlot || getLastUse(old) != index || !fits ||
-      isTaken || !isReadOnceBy(old, call))
-    return std::nullopt;
-  return buffer;
+      ArrayRef(places.back()).drop_front(call.getNumOperands()),
+      bufferOf.lookup(old));
+  if (old.getType() == result.getType() && getLastUse(old) == index &&
+      isReadOnceBy(old, call) && !isTaken && (!buffer.isSlot || isHome))
+    return success();
+  return call.emitError("computes result #")
+         << result.getResultNumber() << " in place of argument #" << argument
+         << ", expected that nothing reads the argument later";
 }
 
-void EntryPlanner::planResult(int64_t index, OpResult result) {
+LogicalResult EntryPlanner::planResult(int64_t index, OpResult result) {
+  int64_t argument =
+      Segments::lookupInPlaceArgument(bodies[index], result.getResultNumber());
+  if (argument >= 0) {
+    if (failed(checkReplaced(index, result, argument)))
+      return failure();
+    unsigned shared =
+        bufferOf.lookup(plan.calls[index].call.getOperand(argument));
+    bufferOf[result] = shared;
+    if (!plan.buffers[shared].isSlot)
+      plan.buffers[shared].lastCall = getLastUse(result);
+    return success();
+  }
   if (auto home = homes.find(result); home != homes.end()) {
     addSlot(result, home->second);
-    return;
-  }
-  if (std::optional<unsigned> shared = lookupShared(index, result)) {
-    bufferOf[result] = *shared;
-    plan.buffers[*shared].lastCall = getLastUse(result);
-    return;
+    return success();
   }
   PlannedBuffer buffer;
   buffer.bytes = getByteSize(cast<ShapedType>(result.getType()));
   buffer.firstCall = index;
   buffer.lastCall = getLastUse(result);
   addBuffer(result, buffer);
+  return success();
 }
 
-void EntryPlanner::planCall(int64_t index) {
+LogicalResult EntryPlanner::planCall(int64_t index) {
   func::CallOp call = plan.calls[index].call;
-  SmallVector<unsigned> &buffers = places.emplace_back();
+  places.emplace_back();
   for (Value operand : call.getOperands())
-    buffers.push_back(bufferOf.lookup(operand));
+    places.back().push_back(bufferOf.lookup(operand));
   for (OpResult result : call.getResults()) {
-    planResult(index, result);
-    buffers.push_back(bufferOf.lookup(result));
+    if (failed(planResult(index, result)))
+      return failure();
+    places.back().push_back(bufferOf.lookup(result));
   }
   PlannedBuffer workspace;
   workspace.bytes = Segments::getWorkspaceBytes(bodies[index]);
   workspace.firstCall = workspace.lastCall = index;
   workspace.isWorkspace = true;
-  buffers.push_back(addBuffer(Value(), workspace));
+  places.back().push_back(addBuffer(Value(), workspace));
+  return success();
 }
 
 /// Results that are not where they belong are copied there. What lies in a slot
@@ -206,7 +225,8 @@ LogicalResult EntryPlanner::run(ArrayRef<int64_t> arguments,
   plan.arguments.assign(arguments.begin(), arguments.end());
   chooseHomes();
   for (size_t index = 0; index < plan.calls.size(); ++index)
-    planCall(index);
+    if (failed(planCall(index)))
+      return failure();
   planHooks();
   planEnd();
   return success();

@@ -38,14 +38,15 @@ private:
   mlir::LogicalResult collectCalls();
   void computeLastUses();
   void chooseHomes();
-  void planCall(int64_t index);
-  void planResult(int64_t index, mlir::OpResult result);
+  mlir::LogicalResult planCall(int64_t index);
+  mlir::LogicalResult planResult(int64_t index, mlir::OpResult result);
+  mlir::LogicalResult checkReplaced(int64_t index, mlir::OpResult result,
+                                    int64_t argument);
   void planEnd();
   void planHooks();
 
+  bool isInPlaceOf(mlir::OpResult fresh, int64_t slot) const;
   bool mayReplace(mlir::OpResult fresh, int64_t slot) const;
-  std::optional<unsigned> lookupShared(int64_t index,
-                                       mlir::OpResult result) const;
   bool isReadOnceBy(mlir::Value value, mlir::func::CallOp call) const;
   int64_t getLastUse(mlir::Value value) const { return lastUse.lookup(value); }
   unsigned addBuffer(mlir::Value value, PlannedBuffer buffer);

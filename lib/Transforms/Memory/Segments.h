@@ -28,7 +28,7 @@ public:
 
   static int64_t getWorkspaceBytes(mlir::func::FuncOp body);
 
-  /// The argument of `body` whose buffer result `result` may take, or -1.
+  /// The argument in whose place `body` computes result `result`, or -1.
   static int64_t lookupInPlaceArgument(mlir::func::FuncOp body, int64_t result);
 
 private:

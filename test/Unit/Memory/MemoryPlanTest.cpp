@@ -207,3 +207,24 @@ TEST_F(MemoryPlanned, ReusesSpace) {
   EXPECT_EQ(r.gradients, 0);
   EXPECT_EQ(r.buffers, 1024 + 64 + 128);
 }
+
+// What a call overwrites nobody may read behind it.
+TEST_F(MemoryPlanned, RefusesLateReads) {
+  std::string text = kChain;
+  size_t at = text.find("  return");
+  text.insert(at, "  %late:2 = call @grad(%c) : (tensor<256xf32>) -> "
+                  "(tensor<16xf32>, tensor<16xf32>)\n"
+                  "  %more:2 = call @update(%w, %late#0, %late#1) : "
+                  "(tensor<16xf32>, tensor<16xf32>, tensor<16xf32>) -> "
+                  "(tensor<16xf32>, tensor<16xf32>)\n");
+  module = parseSourceString<ModuleOp>(text, &context);
+  ASSERT_TRUE(bool(module));
+  std::string message;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diag) {
+    message = diag.str();
+    return success();
+  });
+  EXPECT_TRUE(failed(planMemory(*module)));
+  EXPECT_EQ(message, "computes result #0 in place of argument #0, expected "
+                     "that nothing reads the argument later");
+}
