@@ -59,6 +59,26 @@ static void printTotals(const Report &report, int64_t ranks,
     });
 }
 
+/// The owners of a rank's memory, in the order in which they are printed.
+static constexpr std::pair<StringRef, int64_t MemoryReport::*> kOwners[] = {
+    {"parameters", &MemoryReport::parameters},
+    {"gradients", &MemoryReport::gradients},
+    {"optimizer", &MemoryReport::optimizer},
+    {"activations", &MemoryReport::activations},
+    {"buffers", &MemoryReport::buffers},
+    {"communicator", &MemoryReport::communicator}};
+
+static void printMemory(const Report &report, int64_t rank,
+                        json::OStream &json) {
+  json.object([&] {
+    json.attribute("rank", rank);
+    for (auto [name, bytes] : kOwners)
+      json.attribute(name, (*report.memory).*bytes);
+    json.attribute("peak", report.memory->peak);
+    json.attribute("library", report.libraryBytes);
+  });
+}
+
 void dist::printJson(const Report &report, raw_ostream &os) {
   json::OStream json(os, /*IndentSize=*/2);
   json.object([&] {
@@ -81,6 +101,11 @@ void dist::printJson(const Report &report, raw_ostream &os) {
         printTotals(report, report.getNumDevices(), json);
       });
     });
+    if (report.memory)
+      json.attributeArray("memory", [&] {
+        for (int64_t rank = 0; rank < report.getNumDevices(); ++rank)
+          printMemory(report, rank, json);
+      });
     json.attributeObject("flops", [&] {
       json.attribute("model", report.modelFlops);
       json.attribute("hardware", report.hardwareFlops);
@@ -99,6 +124,13 @@ void dist::printText(const Report &report, raw_ostream &os) {
   os << "compiled in";
   for (const auto &[phase, ms] : report.compileMs)
     os << ' ' << phase << format(" %.1f ms", ms);
+  if (report.memory) {
+    os << "\nmemory of a rank: " << report.memory->peak << " bytes";
+    for (auto [name, bytes] : kOwners)
+      os << ", " << name << ' ' << (*report.memory).*bytes;
+    if (report.libraryBytes)
+      os << "; beside it the GEMM library " << *report.libraryBytes;
+  }
   os << "\n\nper rank and step:\n";
   for (const auto &[op, total] : getTotals(report))
     os << format("  %6lld x %-15s %14.0f bytes sent\n", (long long)total.count,

@@ -35,20 +35,17 @@ static void erasePlanned(ModuleOp module) {
   }
 }
 
-LogicalResult dist::compileProgram(ModuleOp module,
+LogicalResult dist::compileProgram(ModuleOp module, const MemoryPlan &plan,
                                    const CompileOptions &options) {
   ObjectOptions objectOptions{options.cpu, options.optLevel};
   auto cpuFeatures = lookupCpuFeatures(module.getLoc(), objectOptions);
   if (failed(cpuFeatures))
     return failure();
-  FailureOr<MemoryPlan> plan = planMemory(module);
-  if (failed(plan))
-    return failure();
   FailureOr<std::string> manifest =
-      buildManifest(module, *plan, options, *cpuFeatures);
+      buildManifest(module, plan, options, *cpuFeatures);
   if (failed(manifest))
     return failure();
-  std::vector<std::string> segments = listSegments(*plan);
+  std::vector<std::string> segments = listSegments(plan);
 
   erasePlanned(module);
   PassManager passes(module.getContext());

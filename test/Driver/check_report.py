@@ -9,6 +9,8 @@ import sys
 
 RING = {"all_reduce": 2, "all_gather": 1, "reduce_scatter": 1}
 
+OWNERS = ["parameters", "gradients", "optimizer", "activations", "buffers", "communicator"]
+
 
 def check_bytes(entry):
     """Wire bytes follow from what one rank gets."""
@@ -16,6 +18,15 @@ def check_bytes(entry):
     whole = entry["result_bytes"] * (n if entry["op"] == "reduce_scatter" else 1)
     assert entry["wire_bytes"] == RING[entry["op"]] * (n - 1) / n * whole, entry
     assert entry["loc"] and entry["reason"] and entry["value"], entry
+
+
+def check_memory(memory, ranks):
+    """A rank's owners add up; what GEMM libraries allocate stands beside them."""
+    assert [entry["rank"] for entry in memory] == list(range(ranks)), memory
+    for entry in memory:
+        owners = {k: v for k, v in entry.items() if k not in ("rank", "peak", "library")}
+        assert list(owners) == OWNERS and sum(owners.values()) == entry["peak"], entry
+        assert entry["parameters"] > 0 and entry["library"] >= 0, entry
 
 
 def main():
@@ -60,6 +71,7 @@ def main():
         t["wire_bytes"] for t in totals["all_ranks"].values()
     )
     assert report["mesh"] == {"dp": dp, "tp": tp}
+    check_memory(report["memory"], dp * tp)
     assert list(report["compile_ms"])[:4] == ["model", "step", "sharded", "local"]
     assert report["flops"]["hardware"] >= report["flops"]["model"] > 0
     print("as the formulas say")

@@ -10,6 +10,7 @@
 #include "dist/Dialect/NN/IR/NN.h"
 #include "dist/Interfaces/ExternalModels.h"
 #include "dist/Report/Report.h"
+#include "dist/Target/LibraryMemory.h"
 #include "dist/Target/Program.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -52,12 +53,6 @@ static int writeFile(StringRef path,
               "': " + llvm::toString(std::move(error)));
 }
 
-/// Prints the IR where it is asked for.
-static int writeModule(ModuleOp module, const CommandLine &line) {
-  return writeFile(line.output.empty() ? "-" : line.output,
-                   [&](llvm::raw_ostream &os) { module.print(os); });
-}
-
 static LogicalResult runPhase(ModuleOp module, Phase phase,
                               const PipelineOptions &options) {
   PassManager pm(module.getContext());
@@ -68,7 +63,8 @@ static LogicalResult runPhase(ModuleOp module, Phase phase,
 }
 
 /// Generates code for a module in the phase `runtime` and links the program.
-static int writeProgram(ModuleOp module, const CommandLine &line) {
+static int writeProgram(ModuleOp module, const MemoryPlan &memory,
+                        const CommandLine &line) {
   if (line.target != "host")
     return fail("error: no code is generated for target '" + line.target +
                 "' yet; use --target host, --emit or --dry-run");
@@ -80,7 +76,7 @@ static int writeProgram(ModuleOp module, const CommandLine &line) {
   options.threads = plan.threads;
   options.optimizer = plan.optimizer.name;
   options.lr = plan.optimizer.lr;
-  return succeeded(compileProgram(module, options)) ? 0 : 1;
+  return succeeded(compileProgram(module, memory, options)) ? 0 : 1;
 }
 
 /// Writes the report where it is asked for.
@@ -93,13 +89,19 @@ static int writeReport(const Report &report, const CommandLine &line) {
                    [&](llvm::raw_ostream &os) { printJson(report, os); });
 }
 
-static int compile(ModuleOp module, const CommandLine &line) {
+static bool isReportWanted(const CommandLine &line) {
+  return line.explain || !line.report.empty();
+}
+
+/// Takes `module` from phase to phase up to the last one that is asked for;
+/// `text` becomes the IR of the phase to print.
+static LogicalResult runPhases(ModuleOp module, const CommandLine &line,
+                               Report &report, std::string &text) {
   std::optional<Phase> emit = lookupPhase(line.emit);
-  Report report;
   for (Phase phase : getPhases()) {
     auto start = std::chrono::steady_clock::now();
     if (failed(runPhase(module, phase, line.options)))
-      return 1;
+      return failure();
     std::chrono::duration<double, std::milli> time =
         std::chrono::steady_clock::now() - start;
     report.compileMs.emplace_back(getName(phase), time.count());
@@ -107,15 +109,50 @@ static int compile(ModuleOp module, const CommandLine &line) {
       report.modelFlops = countFlops(module);
     if (phase == Phase::Local)
       collectFromLocal(module, report);
-    bool isReportAll = !emit && (line.dryRun || line.output.empty());
-    if (phase == emit || (phase == Phase::Local && isReportAll))
-      break;
+    if (phase == emit) {
+      llvm::raw_string_ostream os(text);
+      module.print(os);
+      if (!isReportWanted(line))
+        break;
+    }
   }
+  return success();
+}
+
+/// Plans the memory of a module in the phase `runtime`.
+static FailureOr<MemoryPlan>
+planAndMeasure(ModuleOp module, const CommandLine &line, Report &report) {
+  FailureOr<MemoryPlan> plan = planMemory(module);
+  if (failed(plan))
+    return failure();
+  report.memory = plan->report;
+  if (!isReportWanted(line) || line.target != "host")
+    return plan;
+  FailureOr<int64_t> bytes =
+      measureLibraryMemory(module, line.options.plan.threads);
+  if (failed(bytes))
+    return failure();
+  report.libraryBytes = *bytes;
+  return plan;
+}
+
+static int compile(ModuleOp module, const CommandLine &line) {
+  Report report;
+  std::string text;
+  FailureOr<MemoryPlan> memory = failure();
+  if (failed(runPhases(module, line, report, text)))
+    return 1;
+  bool isWhole = report.compileMs.back().first == getName(Phase::Runtime);
+  if (isWhole && failed(memory = planAndMeasure(module, line, report)))
+    return 1;
   if (writeReport(report, line))
     return 1;
-  if (emit)
-    return writeModule(module, line);
-  return line.output.empty() || line.dryRun ? 0 : writeProgram(module, line);
+  if (!line.emit.empty())
+    return writeFile(line.output.empty() ? "-" : line.output,
+                     [&](llvm::raw_ostream &os) { os << text; });
+  if (line.output.empty() || line.dryRun)
+    return 0;
+  return writeProgram(module, *memory, line);
 }
 
 static DialectRegistry getRegistry() {

@@ -7,7 +7,7 @@
 #ifndef DIST_REPORT_REPORT_H
 #define DIST_REPORT_REPORT_H
 
-#include "mlir/IR/BuiltinOps.h"
+#include "dist/Transforms/MemoryPlan.h"
 #include "llvm/Support/raw_ostream.h"
 #include <string>
 #include <vector>
@@ -32,6 +32,11 @@ struct Report {
   std::vector<CollectiveEntry> collectives;              ///< in program order
   int64_t modelFlops = 0;    ///< of the step on one device
   int64_t hardwareFlops = 0; ///< of all devices together
+  /// Of every rank, as all run the same program. None before the phase
+  /// *runtime*.
+  std::optional<MemoryReport> memory;
+  /// What the GEMM library allocates beside it during its calls, if measured.
+  std::optional<int64_t> libraryBytes;
 
   int64_t getNumDevices() const;
 };

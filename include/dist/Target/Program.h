@@ -7,7 +7,7 @@
 #ifndef DIST_TARGET_PROGRAM_H
 #define DIST_TARGET_PROGRAM_H
 
-#include "mlir/IR/BuiltinOps.h"
+#include "dist/Transforms/MemoryPlan.h"
 #include <string>
 
 namespace dist {
@@ -28,13 +28,14 @@ struct CompileOptions {
   double lr = 3e-4;
 };
 
-/// Compiles `module`, which is in the phase *runtime*, into the executable
-/// `options.output`: plans the memory (`planMemory`), writes the manifest,
-/// emits machine code and links it with the runtime that lies beside this tool.
+/// Compiles `module`, which is in the phase *runtime* and whose memory is
+/// `plan`, into the executable `options.output`: writes the manifest, emits
+/// machine code and links it with the runtime that lies beside this tool.
 ///
 /// Consumes `module`: what is left of it is the LLVM dialect of the program.
 /// On failure a diagnostic is emitted, and nothing new is left on the disk.
 mlir::LogicalResult compileProgram(mlir::ModuleOp module,
+                                   const MemoryPlan &plan,
                                    const CompileOptions &options);
 
 } // namespace dist

@@ -7,20 +7,17 @@
 #include "Scratch.h"
 
 #include <cstdio>
-#include <cstdlib>
-#include <memory>
 
-namespace {
-struct Free {
-  void operator()(void *memory) const { std::free(memory); }
-};
-} // namespace
+using namespace dist;
 
-void *dist::threadScratch(int64_t bytes) {
-  thread_local std::unique_ptr<void, Free> memory;
-  thread_local int64_t size = 0;
+ThreadScratch &ThreadScratch::get() {
+  thread_local ThreadScratch scratch;
+  return scratch;
+}
+
+void ThreadScratch::grow(int64_t bytes) {
   if (bytes <= size)
-    return memory.get();
+    return;
   memory.reset();
   size = (bytes + 63) / 64 * 64;
   memory.reset(std::aligned_alloc(64, static_cast<size_t>(size)));
@@ -29,5 +26,10 @@ void *dist::threadScratch(int64_t bytes) {
                  static_cast<long long>(size));
     std::abort();
   }
-  return memory.get();
+}
+
+void *dist::threadScratch(int64_t bytes) {
+  ThreadScratch &scratch = ThreadScratch::get();
+  scratch.grow(bytes);
+  return scratch.getMemory();
 }

@@ -8,13 +8,35 @@
 #define DIST_RUNTIME_HOST_SCRATCH_H
 
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 
 namespace dist {
 
+/// Working memory of one thread.
+class ThreadScratch {
+public:
+  /// That of the calling thread.
+  static ThreadScratch &get();
+
+  int64_t getSize() const { return size; }
+  /// Makes it at least `bytes` large; what was in it is lost if it grows.
+  void grow(int64_t bytes);
+  void *getMemory() const { return memory.get(); }
+
+private:
+  struct Free {
+    void operator()(void *memory) const { std::free(memory); }
+  };
+  std::unique_ptr<void, Free> memory;
+  int64_t size = 0;
+};
+
 /// At least `bytes` of memory of the calling thread, aligned to a cache line,
 /// with undefined contents; valid until the thread's next call. It only grows,
-/// so a step that repeats allocates nothing. Ends the process with a message
-/// when the system has no memory left.
+/// and a pool grows that of all its threads alike, so a step that repeats
+/// allocates nothing whichever thread does what. Ends the process with a
+/// message when the system has no memory left.
 void *threadScratch(int64_t bytes);
 
 namespace {

@@ -52,6 +52,8 @@ ThreadPool::ThreadPool(int64_t size, int64_t spins) : spins(spins) {
   } catch (const std::system_error &) {
     // Results do not depend on the number of threads.
   }
+  std::unique_lock<std::mutex> lock(mutex);
+  done.wait(lock, [this] { return scratches.size() == workers.size(); });
 }
 
 ThreadPool::~ThreadPool() {
@@ -72,6 +74,7 @@ bool ThreadPool::parallelFor(dist_task newTask, void *newArgs, int64_t newRows,
     runAlone(newTask, newArgs, newRows, newGrain);
     return true;
   }
+  growScratch();
   task = newTask;
   args = newArgs;
   rows = newRows;
@@ -88,6 +91,18 @@ bool ThreadPool::parallelFor(dist_task newTask, void *newArgs, int64_t newRows,
   open = false;
   waitForWorkers();
   return !left;
+}
+
+/// Gives every thread as much scratch as one of them has needed so far: which
+/// thread takes which chunk differs from step to step.
+void ThreadPool::growScratch() {
+  ThreadScratch &own = ThreadScratch::get();
+  int64_t most = own.getSize();
+  for (const ThreadScratch *scratch : scratches)
+    most = std::max(most, scratch->getSize());
+  own.grow(most);
+  for (ThreadScratch *scratch : scratches)
+    scratch->grow(most);
 }
 
 void ThreadPool::runChunks() {
@@ -113,6 +128,11 @@ void ThreadPool::waitForWorkers() {
 
 void ThreadPool::work() {
   stayAloneInOpenMP();
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    scratches.push_back(&ThreadScratch::get());
+    done.notify_all();
+  }
   uint64_t seen = 0;
   while (true) {
     auto changed = [&] { return generation != seen; };

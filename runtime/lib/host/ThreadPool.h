@@ -8,6 +8,7 @@
 #define DIST_RUNTIME_HOST_THREADPOOL_H
 
 #include "dist/runtime.h"
+#include "host/Scratch.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -35,6 +36,7 @@ public:
 private:
   void work();
   void runChunks();
+  void growScratch();
   void waitForWorkers();
 
   // What is to be done; written while `open` is false and nobody is inside.
@@ -55,6 +57,8 @@ private:
   std::mutex mutex;
   std::condition_variable wake, done;
   std::vector<std::thread> workers;
+  /// Of the workers; looked at while none of them is in a region.
+  std::vector<ThreadScratch *> scratches;
 };
 
 } // namespace dist

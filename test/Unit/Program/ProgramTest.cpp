@@ -67,7 +67,10 @@ protected:
       return mlir::failure();
     options.optimizer = "sgd";
     options.lr = 0.1;
-    return compileProgram(*module, options);
+    mlir::FailureOr<MemoryPlan> memory = planMemory(*module);
+    if (mlir::failed(memory))
+      return mlir::failure();
+    return compileProgram(*module, *memory, options);
   }
 
   std::string compile(int64_t ranks) {
