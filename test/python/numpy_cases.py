@@ -180,6 +180,44 @@ def attention(c):
           window=3, softcap=2.0, dropout=0.25)  # fmt: skip
 
 
+def attention_grad(c):
+    """Called directly, with the results of the forward and any cotangent."""
+    b, h, s, d = 2, 4, 6, 4
+    segments = np.array([[0, 0, 0, 1, 1, 2], [3, 3, 5, 5, 3, 3]], np.int32)
+    hole = np.where(np.eye(s, k=1) + np.eye(s, k=-1), -np.inf, 0.0)[None, None]
+
+    def add(g=h, t=s, e=d, grouped=False, groups=None, **attributes):
+        q, k, v = rounded([c.random(b, h, s, d), c.random(b, g, t, d), c.random(b, g, t, e)])
+        groups = dict(zip(groups or {}, rounded((groups or {}).values())))
+        out, lse = ops.attention_with_lse(q, k, v, **groups, **attributes)
+        queries = [q, out, lse, c.random(*out.shape)]
+        if grouped:
+            queries = [x.reshape(b, g, h // g, *x.shape[2:]) for x in queries]
+        q, out, lse, grad = queries
+        c.add("attention_grad", q, k, v, out, lse, grad, groups=groups, **attributes)
+
+    for g in (1, 2, 4):
+        add(g, scale=0.5)
+        add(g, scale=0.3, causal=True)
+        add(g, grouped=True, scale=0.3, causal=True)
+    add(e=7, scale=0.5, causal=True)
+    add(2, scale=2.0, softcap=1.5, causal=True)
+    for window in (1, 2, 64):
+        add(2, scale=0.5, causal=True, window=window)
+    # The last queries see no key.
+    add(t=3, scale=0.5, causal=True, window=2)
+    add(2, t=3, e=5, groups={"key": KEY}, scale=0.5, causal=True, window=2, dropout=0.3)
+    for shape in [(b, h, s, s), (1, h, s, s), (b, 1, 1, s), (1, 1, 1, 1), (s, s), (h, 1, s)]:
+        add(2, groups={"bias": c.random(*shape)}, scale=0.5, causal=True)
+    add(2, groups={"bias": hole}, scale=0.5)
+    add(2, groups={"segment_ids": segments}, scale=0.5)
+    for rate in (0.1, 0.5):
+        add(2, groups={"key": KEY}, scale=0.5, dropout=rate)
+        add(2, grouped=True, groups={"key": KEY}, scale=0.5, dropout=rate)
+    everything = {"bias": c.random(b, h, s, s), "segment_ids": segments, "key": KEY}
+    add(2, e=3, groups=everything, causal=True, scale=0.7, window=3, softcap=2.0, dropout=0.25)
+
+
 def rope(c):
     x = c.random(2, 3, 5, 8)
     line = np.arange(5, dtype=np.int32)
@@ -278,8 +316,8 @@ def ordering(c):
     reductions(c, ["prod"])
 
 
-FAMILIES = [structural, normalisation, activations, attention, rope, loss, randomness,
-            indexing, layout, ordering]  # fmt: skip
+FAMILIES = [structural, normalisation, activations, attention, attention_grad, rope,
+            loss, randomness, indexing, layout, ordering]  # fmt: skip
 
 
 def all_cases():

@@ -147,26 +147,86 @@ def attention_mask(b, s, t, causal, window, segment_ids):
     return allowed
 
 
-def attention(q, k, v, *, scale, bias=None, segment_ids=None, key=None, causal=False,
-              window=None, softcap=None, dropout=None):  # fmt: skip
+def attention_scores(q, k, *, scale, bias, segment_ids, causal, window, softcap):
+    """The scores `b h s t` before the bias, and with it and the mask."""
     b, h, s, _ = q.shape
     _, g, t, _ = k.shape
-    kv_head = [j * g // h for j in range(h)]
-    scores = np.einsum("bhsd,bhtd->bhst", q, k[:, kv_head]) * f32(scale)
+    capped = np.einsum("bhsd,bhtd->bhst", q, k[:, kv_heads(h, g)]) * f32(scale)
     if softcap is not None:
-        scores = f32(softcap) * np.tanh(scores / f32(softcap))
-    if bias is not None:
-        scores = scores + bias
+        capped = f32(softcap) * np.tanh(capped / f32(softcap))
+    scores = capped if bias is None else capped + bias
     allowed = attention_mask(b, s, t, causal, window, segment_ids)
-    scores = np.where(allowed, scores, -np.inf)
+    return capped, np.where(allowed, scores, -np.inf)
+
+
+def kv_heads(h, g):
+    return [j * g // h for j in range(h)]
+
+
+def attention_weights(scores):
+    """Their softmax, 0 where nothing may be attended to, and log-sum-exp."""
     highest = scores.max(axis=-1, keepdims=True)
     weights = np.exp(scores - np.where(np.isfinite(highest), highest, 0))
     total = weights.sum(axis=-1, keepdims=True)
-    weights = weights / np.where(total == 0, 1, total)
-    if dropout:
-        kept = philox.keep_mask(key, weights.shape, dropout)
-        weights = weights * kept / (1 - f32(dropout))
-    return np.einsum("bhst,bhtd->bhsd", weights, v[:, kv_head])
+    with np.errstate(divide="ignore"):
+        lse = (highest + np.log(total))[..., 0]
+    return weights / np.where(total == 0, 1, total), lse
+
+
+def attention_keep(shape, key, dropout):
+    """What dropout multiplies probabilities with."""
+    if not dropout:
+        return np.ones(shape)
+    return philox.keep_mask(key, shape, dropout) / (1 - f32(dropout))
+
+
+def attention_with_lse(q, k, v, *, scale, bias=None, segment_ids=None, key=None,
+                       causal=False, window=None, softcap=None, dropout=None):  # fmt: skip
+    _, scores = attention_scores(q, k, scale=scale, bias=bias, segment_ids=segment_ids,
+                                 causal=causal, window=window, softcap=softcap)  # fmt: skip
+    weights, lse = attention_weights(scores)
+    weights = weights * attention_keep(weights.shape, key, dropout)
+    heads = kv_heads(q.shape[1], k.shape[1])
+    return np.einsum("bhst,bhtd->bhsd", weights, v[:, heads]), lse
+
+
+def attention(q, k, v, **options):
+    return attention_with_lse(q, k, v, **options)[0]
+
+
+def sum_to(x, shape):
+    """The adjoint of a broadcast of `shape` to that of `x`."""
+    x = x.sum(axis=tuple(range(x.ndim - len(shape))))
+    ones = tuple(i for i, size in enumerate(shape) if size == 1)
+    return x.sum(axis=ones, keepdims=True)
+
+
+def attention_grad(q, k, v, out, lse, grad, *, scale, bias=None, segment_ids=None,
+                   key=None, causal=False, window=None, softcap=None,
+                   dropout=None):  # fmt: skip
+    """The cotangents of q, k, v and the bias; query heads may be grouped."""
+    shape = q.shape
+    if q.ndim == 5:
+        flat = (shape[0], shape[1] * shape[2], shape[3])
+        q, out, grad = (x.reshape(*flat, x.shape[-1]) for x in (q, out, grad))
+        lse = lse.reshape(flat)
+    h, g = q.shape[1], k.shape[1]
+    heads = kv_heads(h, g)
+    capped, scores = attention_scores(
+        q, k, scale=scale, bias=bias, segment_ids=segment_ids, causal=causal,
+        window=window, softcap=softcap)  # fmt: skip
+    seen = np.isfinite(lse)[..., None]
+    p = np.where(seen, np.exp(scores - np.where(seen, lse[..., None], 0)), 0)
+    keep = attention_keep(p.shape, key, dropout)
+    dv = np.einsum("bhst,bhsd->bhtd", p * keep, grad)
+    dweights = keep * np.einsum("bhsd,bhtd->bhst", grad, v[:, heads])
+    dscores = p * (dweights - (grad * out).sum(axis=-1)[..., None])
+    slope = 1 if softcap is None else 1 - (capped / f32(softcap)) ** 2
+    dproducts = dscores * slope * f32(scale)
+    dq = np.einsum("bhst,bhtd->bhsd", dproducts, k[:, heads]).reshape(shape)
+    dk = np.einsum("bhst,bhsd->bhtd", dproducts, q)
+    dk, dv = (x.reshape(x.shape[0], g, h // g, *x.shape[2:]).sum(axis=2) for x in (dk, dv))
+    return (dq, dk, dv) if bias is None else (dq, dk, dv, sum_to(dscores, bias.shape))
 
 
 def rope(x, pos, *, theta=None, freqs=None, dims=None, interleaved=False):
