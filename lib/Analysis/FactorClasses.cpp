@@ -131,6 +131,8 @@ void dist::unshareBroadcasts(ModuleOp module) {
       broadcasts.push_back(op);
   });
   for (Operation *op : broadcasts) {
+    if (op->use_empty())
+      continue;
     OpBuilder builder(op);
     for (OpOperand &use :
          llvm::make_early_inc_range(llvm::drop_begin(op->getUses())))

@@ -72,7 +72,7 @@ NaturalShardings::compute(ModuleOp module, const FactorClasses &classes,
 
 /// The batch dimension of an input: 0 unless `nn.batch` says; none where
 /// `nn.no_batch` does.
-static std::optional<unsigned> getBatchDim(func::FuncOp entry, unsigned arg) {
+static std::optional<int64_t> getBatchDim(func::FuncOp entry, unsigned arg) {
   if (!entry.getArgAttr(arg, nn::kInputAttrName) ||
       entry.getArgAttr(arg, nn::kNoBatchAttrName))
     return std::nullopt;
@@ -84,6 +84,28 @@ static std::optional<unsigned> getBatchDim(func::FuncOp entry, unsigned arg) {
   return 0;
 }
 
+/// Fails, after an error, unless argument `index` has a logical dimension
+/// `dim`.
+static LogicalResult verifyBatchDim(func::FuncOp entry, unsigned index,
+                                    int64_t dim) {
+  int64_t rank =
+      cast<RankedTensorType>(entry.getArgumentTypes()[index]).getRank();
+  if (auto logical =
+          entry.getArgAttrOfType<StringAttr>(index, kLogicalAttrName)) {
+    auto pattern = nn::PatternAttr::parseText(
+        [&] { return entry.emitError(describeArgument(entry, index)) << ": "; },
+        entry.getContext(), ("-> " + logical.getValue()).str());
+    if (!pattern)
+      return failure();
+    rank = pattern.getResult().getDims().size();
+  }
+  if (dim >= 0 && dim < rank)
+    return success();
+  return entry.emitError(describeArgument(entry, index))
+         << ": nn.batch is " << dim << ", but the tensor has " << rank
+         << " dimensions";
+}
+
 LogicalResult NaturalShardings::splitBatch(func::FuncOp entry) {
   MLIRContext *context = entry.getContext();
   if (!mesh.hasAxis("dp"))
@@ -93,9 +115,11 @@ LogicalResult NaturalShardings::splitBatch(func::FuncOp entry) {
   if (size == 1)
     return success();
   for (BlockArgument arg : entry.getArguments()) {
-    std::optional<unsigned> batch = getBatchDim(entry, arg.getArgNumber());
+    std::optional<int64_t> batch = getBatchDim(entry, arg.getArgNumber());
     if (!batch)
       continue;
+    if (failed(verifyBatchDim(entry, arg.getArgNumber(), *batch)))
+      return failure();
     auto [dim, count] = getSpeltDims(entry, arg.getArgNumber(), *batch);
     int64_t elements = cast<RankedTensorType>(arg.getType()).getDimSize(dim);
     if (elements % size != 0) {

@@ -44,22 +44,23 @@ TensorParallelSearch::TensorParallelSearch(
   findParameters(module, entry);
   findCandidates(module, entry, mayBeSplit);
   opsOf.resize(candidates.size());
+  addPins(entry);
   auto calls = countCalls(module, entry);
   for (auto func : module.getOps<func::FuncOp>())
     if (double count = calls.lookup(func))
       func.walk([&](ShardingRuleOpInterface op) { addOp(op, count); });
 }
 
-/// Parameters, inside of functions too, and what only renames or casts them.
-void TensorParallelSearch::findParameters(ModuleOp module, func::FuncOp entry) {
+/// The values of `sources` inside of functions too, and what only renames or
+/// casts them.
+static llvm::DenseSet<Value> follow(ModuleOp module, ArrayRef<Value> sources) {
+  llvm::DenseSet<Value> found;
   SmallVector<Value> worklist;
   auto add = [&](Value value) {
-    if (parameters.insert(value).second)
+    if (found.insert(value).second)
       worklist.push_back(value);
   };
-  for (BlockArgument arg : entry.getArguments())
-    if (entry.getArgAttr(arg.getArgNumber(), nn::kParamAttrName))
-      add(arg);
+  llvm::for_each(sources, add);
   while (!worklist.empty())
     for (OpOperand &use : worklist.pop_back_val().getUses()) {
       Operation *user = use.getOwner();
@@ -69,6 +70,61 @@ void TensorParallelSearch::findParameters(ModuleOp module, func::FuncOp entry) {
       else if (isa<nn::RearrangeOp, arith::TruncFOp, arith::ExtFOp>(user))
         add(user->getResult(0));
     }
+  return found;
+}
+
+static bool isTp(AxisAttr axis) { return axis.getName() == "tp"; }
+
+/// The dimension that the user wants `tp` on, -1 where he wants it on none;
+/// nothing where he does not say or wants a part of the axis.
+static std::optional<int> getPin(func::FuncOp entry, unsigned arg) {
+  auto wish = entry.getArgAttrOfType<ShardingAttr>(arg, kShardingAttrName);
+  if (!wish)
+    return std::nullopt;
+  for (auto [dim, axes] : llvm::enumerate(wish.getDims())) {
+    const AxisAttr *axis = llvm::find_if(axes.getAxes(), isTp);
+    if (axis != axes.getAxes().end())
+      return axis->isWhole() ? std::optional<int>(dim) : std::nullopt;
+  }
+  return -1;
+}
+
+void TensorParallelSearch::findParameters(ModuleOp module, func::FuncOp entry) {
+  SmallVector<Value> all, others;
+  for (BlockArgument arg : entry.getArguments())
+    if (entry.getArgAttr(arg.getArgNumber(), nn::kParamAttrName)) {
+      all.push_back(arg);
+      if (getPin(entry, arg.getArgNumber()) != -1)
+        others.push_back(arg);
+    }
+  parameters = follow(module, all);
+  wholeParameters = parameters;
+  for (Value value : follow(module, others))
+    wholeParameters.erase(value);
+}
+
+void TensorParallelSearch::addPins(func::FuncOp entry) {
+  for (BlockArgument arg : entry.getArguments()) {
+    std::optional<int> pin = getPin(entry, arg.getArgNumber());
+    if (!pin || !parameters.contains(arg))
+      continue;
+    auto type = cast<RankedTensorType>(arg.getType());
+    OpCost cost;
+    cost.rule = nullptr;
+    cost.pin = *pin;
+    cost.calls = 1;
+    cost.needsSplit = false;
+    cost.bytes = {double(type.getNumElements()) *
+                  type.getElementTypeBitWidth() / 8};
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      auto it = indexOf.find(classes.getClass(arg, dim));
+      cost.factors.push_back(it == indexOf.end() ? -1 : it->second);
+    }
+    for (int candidate : cost.factors)
+      if (candidate >= 0)
+        opsOf[candidate].push_back(ops.size());
+    ops.push_back(std::move(cost));
+  }
 }
 
 void TensorParallelSearch::findCandidates(
@@ -113,7 +169,9 @@ void TensorParallelSearch::addOp(Operation *op, double calls) {
   };
   llvm::for_each(op->getOperandTypes(), addBytes);
   llvm::for_each(op->getResultTypes(), addBytes);
-  auto isParameter = [&](Value v) { return parameters.contains(v); };
+  auto isParameter = [&](Value v) {
+    return parameters.contains(v) && !wholeParameters.contains(v);
+  };
   cost.needsSplit =
       isa<nn::EinsumOp>(op) && llvm::any_of(op->getOperands(), isParameter);
   if (auto embedding = dyn_cast<nn::EmbeddingOp>(op))
@@ -145,8 +203,26 @@ double TensorParallelSearch::getTensorBytes(const OpCost &op,
   return op.bytes[tensor] * double(size - 1) / double(size);
 }
 
+/// Wire bytes to bring a parameter from where the user wants it to where its
+/// class does, and its gradient back; cutting a whole one is free.
+TensorParallelSearch::Score
+TensorParallelSearch::evaluatePin(const OpCost &pin,
+                                  ArrayRef<bool> isSplit) const {
+  const int *split = llvm::find_if(pin.factors, [&](int candidate) {
+    return candidate >= 0 && isSplit[candidate];
+  });
+  int dim = split == pin.factors.end() ? -1 : split - pin.factors.begin();
+  Score score;
+  if (dim != pin.pin)
+    score.bytes = (pin.pin < 0 ? 1 : 2) * pin.bytes.front() * double(size - 1) /
+                  double(size);
+  return score;
+}
+
 TensorParallelSearch::Score
 TensorParallelSearch::evaluate(const OpCost &op, ArrayRef<bool> isSplit) const {
+  if (!op.rule)
+    return evaluatePin(op, isSplit);
   Score score;
   unsigned tensor = 0;
   for (const ShardingRule::Dims &dims : op.rule->operands)

@@ -75,7 +75,7 @@ FailureOr<Tensor> InputSource::initialize(Program &program,
       io::Init::parse({port.init.data(), port.init.size()});
   if (!init)
     return emitError() << "has a bad 'nn.init': " << init.takeError().message();
-  ElementKind written = *getElementKind(port.type.getElementType());
+  ElementKind written = *getElementKind(port.written);
   std::string name = stripRole(port.name).str();
   std::vector<double> values(getNumElements(port.getShape()));
   for (auto [i, value] : llvm::enumerate(values))
@@ -90,7 +90,7 @@ Tensor InputSource::draw(Program &program, const Port &port,
   std::string name = "input:" + port.name;
   int64_t count = getNumElements(port.getShape());
   if (isFloat(kind)) {
-    ElementKind written = *getElementKind(port.type.getElementType());
+    ElementKind written = *getElementKind(port.written);
     io::Expected<io::Init> normal = io::Init::parse("normal 1");
     std::vector<double> values(count);
     for (auto [i, value] : llvm::enumerate(values))

@@ -6,6 +6,7 @@
 
 #include "dist/Interpreter/Program.h"
 #include "dist/Dialect/NN/IR/NN.h"
+#include "dist/Dialect/NN/IR/Written.h"
 
 using namespace mlir;
 using namespace dist;
@@ -105,6 +106,9 @@ LogicalResult Program::addPort(Port port, Type type, DictionaryAttr attrs,
       !getElementKind(port.type.getElementType()))
     return emitError() << "is " << type
                        << ", but only tensors of static shape can be run";
+  auto written =
+      attrs ? attrs.getAs<TypeAttr>(nn::kWrittenAttrName) : TypeAttr();
+  port.written = written ? written.getValue() : port.type.getElementType();
   for (const Port &other : ports)
     if (other.name == port.name)
       return emitError() << "is the name of two "

@@ -30,6 +30,19 @@ void dist::buildToModelPipeline(OpPassManager &pm,
 
 void dist::buildToStepPipeline(OpPassManager &pm,
                                const PipelineOptions &options) {
+  // Before the derivatives, whose constants are then those of f64.
+  if (options.plan.precision == "f64") {
+    WidenFloatsOptions widen;
+    widen.entry = options.entry;
+    pm.addPass(createWidenFloats(widen));
+  }
+
+  // Before the derivatives, which then belong to one way to lie each.
+  SpecializeCallsOptions specialize;
+  specialize.entry = options.entry;
+  specialize.constraints = options.plan.getConstraintsText();
+  pm.addPass(createSpecializeCalls(specialize));
+
   // On the model as written: derivatives are known per composite op, and a
   // shared layer function is differentiated once.
   DifferentiateOptions differentiate;
@@ -78,6 +91,7 @@ void dist::buildToShardedPipeline(OpPassManager &pm,
   ApplyPlanOptions apply;
   apply.mesh = options.plan.getMeshText();
   apply.constraints = options.plan.getConstraintsText();
+  apply.origins = options.plan.getConstraintOrigins();
   pm.addPass(createApplyPlan(apply));
 
   // Behind the derivatives, which know the composite ops, and before the

@@ -355,7 +355,7 @@ static Error readConstraints(const PlanNode &node, Plan &plan) {
   plan.constraints.clear();
   if (node.kind == PlanNode::Kind::Map) { // the flag form: glob=sharding
     for (const PlanEntry &entry : node.entries) {
-      plan.constraints.push_back({entry.key, ""});
+      plan.constraints.push_back({entry.key, "", ""});
       if (Error error = readText(entry.value, "constraints",
                                  plan.constraints.back().sharding))
         return error;
@@ -367,6 +367,7 @@ static Error readConstraints(const PlanNode &node, Plan &plan) {
                      "'[[], [\"tp\"]]'}");
   for (const PlanEntry &entry : node.entries) {
     ConstraintPlan &wish = plan.constraints.emplace_back();
+    wish.where = entry.value.where;
     if (Error error = readFields(
             entry.value, "constraints",
             {text("param", wish.param), text("sharding", wish.sharding)}))
@@ -472,12 +473,27 @@ std::string Plan::getMeshText() const {
                     ",");
 }
 
+/// A YAML scalar in single quotes.
+static std::string quote(StringRef text) {
+  std::string quoted = "'";
+  for (char c : text)
+    quoted += c == '\'' ? std::string("''") : std::string(1, c);
+  return quoted + "'";
+}
+
 std::string Plan::getConstraintsText() const {
-  return llvm::join(llvm::map_range(constraints,
-                                    [](const ConstraintPlan &wish) {
-                                      return wish.param + "=" + wish.sharding;
-                                    }),
-                    ",");
+  if (constraints.empty())
+    return "";
+  auto items = llvm::map_range(constraints, [](const ConstraintPlan &wish) {
+    return "{param: " + quote(wish.param) +
+           ", sharding: " + quote(wish.sharding) + "}";
+  });
+  return "[" + llvm::join(items, ", ") + "]";
+}
+
+SmallVector<std::string> Plan::getConstraintOrigins() const {
+  return llvm::map_to_vector(
+      constraints, [](const ConstraintPlan &wish) { return wish.where; });
 }
 
 bool dist::matchesGlob(StringRef glob, StringRef name) {

@@ -81,12 +81,9 @@ static const Limit kLimits[] = {
      [](const Plan &) { return std::string("layers by hand"); }, "auto"},
     {"recompute", [](const Plan &p) { return p.recompute != "none"; },
      [](const Plan &p) { return p.recompute; }, "none"},
-    {"precision",
-     [](const Plan &p) {
-       return p.precision == "bf16" || p.precision == "f64";
-     },
+    {"precision", [](const Plan &p) { return p.precision == "bf16"; },
      [](const Plan &p) { return p.precision; },
-     "f32 for models in f32; absent, types are as written"},
+     "f64, f32 for models in f32; absent, types are as written"},
     {"overlap", [](const Plan &p) { return p.overlap.kind == "manual"; },
      [](const Plan &) { return std::string("buckets and prefetch by hand"); },
      "auto and none"},

@@ -7,6 +7,7 @@
 #include "Manifest.h"
 #include "TensorEntry.h"
 #include "dist/Dialect/NN/IR/NN.h"
+#include "dist/Dialect/NN/IR/Written.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -107,6 +108,9 @@ LogicalResult ManifestBuilder::addArgument(unsigned index) {
   json::Object tensor = described->toJson();
   if (auto init = entry.getArgAttrOfType<StringAttr>(index, nn::kInitAttrName))
     tensor["init"] = json::fixUTF8(init.getValue());
+  if (auto written =
+          entry.getArgAttrOfType<TypeAttr>(index, nn::kWrittenAttrName))
+    tensor["init_dtype"] = getDType(written.getValue());
   if (entry.getArgAttr(index, nn::kNoDecayAttrName))
     tensor["no_decay"] = true;
   if (entry.getArgAttr(index, nn::kFrozenAttrName))

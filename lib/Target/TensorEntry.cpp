@@ -35,7 +35,7 @@ json::Object TensorEntry::toJson() const {
                       {"axes", std::move(splits)}};
 }
 
-static StringRef getDType(Type type) {
+StringRef dist::getDType(Type type) {
   return llvm::TypeSwitch<Type, StringRef>(type)
       .Case([](Float64Type) { return "f64"; })
       .Case([](Float32Type) { return "f32"; })

@@ -26,6 +26,9 @@ struct TensorEntry {
 /// How the manifest names `axis`: `tp`, `tp:(1)2`.
 std::string getText(AxisAttr axis);
 
+/// How the manifest names an element type: `f32`; empty where it cannot.
+llvm::StringRef getDType(mlir::Type element);
+
 /// The tensor whose block has the type of argument (or result) `index` of
 /// `entry`: blocks are of equal size, so a dimension is as large as the block
 /// times the devices that split it. Fails with a diagnostic where the logical

@@ -34,6 +34,8 @@ class Programs:
         self.one = self.compile(models / "gpt-2l.mlir", "one")
         self.four = self.compile(models / "gpt-2l.mlir", "four", "--mesh", "dp=2,tp=2",
                                  "--zero", "1")  # fmt: skip
+        self.wide = self.compile(models / "gpt-2l.mlir", "wide", "--mesh", "dp=2,tp=2",
+                                 "--zero", "1", "--precision", "f64")  # fmt: skip
         self.other = self.compile(models / "llama-2l.mlir", "other")
 
     def compile(self, model, name, *plan):
@@ -56,7 +58,11 @@ def main():
         folder = pathlib.Path(name)
         programs = Programs(options.bin, options.models, folder)
         saved = folder / "saved"
-        for program in (programs.one, programs.four):
+        # An initial value in f64 is that of the model, which is in f32.
+        start, wide = programs.train(programs.one, 0), programs.train(programs.wide, 0)
+        if any(list(values) != list(wide[name]) for name, values in start.items()):
+            sys.exit("initial values in f64 differ from those of the model")
+        for program in (programs.wide, programs.one, programs.four):
             whole = programs.train(program, 4)
             programs.train(program, 2, "--save", saved)
             if programs.train(program, 4, "--load", saved) != whole:
@@ -65,6 +71,9 @@ def main():
         errors = tensors.errors(programs.train(programs.one, 4, "--load", saved), whole, 4, 3e-4)
         if max(errors.values()) > 2e-5:
             sys.exit(f"another plan's checkpoint: {max(errors.values()):.2e}")
+        errors = tensors.errors(programs.train(programs.wide, 4, "--load", saved), whole, 4, 3e-4)
+        if max(errors.values()) > 2e-5:
+            sys.exit(f"a checkpoint in f32 loaded in f64: {max(errors.values()):.2e}")
         refuse("model.embed_tokens.weight", programs.other, "--inputs", programs.batch,
                "--steps", 4, "--load", saved)  # fmt: skip
         text = folder / "text.txt"

@@ -14,7 +14,10 @@ SGD = "optimizer=sgd momentum=0.9"
 # With an eps of 1e-8 the division amplifies rounding without bound.
 ADAMW = "optimizer=adamw eps=1e-4 clip-norm=0.5"
 
-STEP = "builtin.module(dist-differentiate,dist-join-pads,dist-build-step{{{}}},canonicalize,cse)"
+STEP = (
+    "builtin.module(dist-specialize-calls,dist-differentiate,dist-join-pads,"
+    "dist-build-step{{{}}},canonicalize,cse)"
+)
 SHARDED = (
     "builtin.module(func.func(dist-decompose),canonicalize,cse,"
     "dist-expose-factors,dist-propagate-shardings{{zero={}}})"

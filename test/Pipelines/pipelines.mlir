@@ -6,6 +6,7 @@
 // The story, in order: an inserted or moved pass shows here.
 // CHECK: builtin.module(
 // CHECK-NEXT: dist-verify-model{entry=loss precision=},
+// CHECK-NEXT: dist-specialize-calls{constraints= entry=loss},
 // CHECK-NEXT: dist-differentiate{entry=loss},
 // CHECK-NEXT: dist-join-pads,
 // CHECK-NEXT: dist-build-step{beta1=9.000000e-01 beta2=9.500000e-01 clip-norm=5.000000e-01 eps=1.000000e-08 momentum=0.000000e+00 optimizer=adamw weight-decay=1.000000e-01},
@@ -14,7 +15,7 @@
 // CHECK-NEXT: canonicalize{{.*}},
 // CHECK-NEXT: cse,
 // CHECK-NEXT: dist-record-amounts,
-// CHECK-NEXT: dist-apply-plan{constraints= mesh=dp=2,tp=2},
+// CHECK-NEXT: dist-apply-plan{constraints= mesh=dp=2,tp=2 },
 // CHECK-NEXT: func.func(
 // CHECK-NEXT: dist-decompose
 // CHECK-NEXT: ),

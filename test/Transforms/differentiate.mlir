@@ -35,3 +35,10 @@ module {
     return %x : tensor<f32>
   }
 }
+
+// -----
+
+// expected-error@+1 {{returns nothing to differentiate}}
+func.func @loss(%w: tensor<8xf32> {nn.param = "w"}) {
+  return
+}

@@ -71,3 +71,12 @@ func.func @reshard(%x: tensor<8xf32>) {
   %0 = dist.reshard %x : tensor<8xf32> to tensor<8xf32, #dist.local<partial sum ["tp"]>>
   return
 }
+
+// -----
+
+dist.mesh @mesh <["tp"=2]>
+func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error@+1 {{result #0 still has the sharding #dist.sharding<@mesh, [["tp"]]>}}
+  %0 = nn.einsum "a -> a"(%x) : (tensor<8xf32>) -> tensor<8xf32, #dist.sharding<@mesh, [["tp"]]>>
+  return %x : tensor<8xf32>
+}

@@ -23,6 +23,10 @@ namespace dist {
 /// which parameters name the dimensions. Column-then-row, head-parallel
 /// attention and the vocabulary-parallel loss are what comes out.
 ///
+/// A parameter that the user wants to lie otherwise costs what it takes to
+/// bring it there and back; products of parameters that he wants whole need no
+/// split factor.
+///
 /// A class that many ops share (the residual width) is decided first, the
 /// groups of classes that remain connected each for themselves: the cost is
 /// linear in the number of layers.
@@ -40,7 +44,9 @@ private:
   struct OpCost {
     /// Candidate index of each factor, -1 if it is none.
     llvm::SmallVector<int> factors;
+    /// Null: a parameter that the user wants split along `pin`.
     const ShardingRule *rule;
+    int pin = -1;                    ///< a factor; -1: whole
     llvm::SmallVector<double> bytes; ///< operands, then results
     double calls;                    ///< how often it runs in a step
     bool needsSplit;                 ///< an einsum with a parameter
@@ -61,6 +67,8 @@ private:
   };
 
   void findParameters(mlir::ModuleOp module, mlir::func::FuncOp entry);
+  void addPins(mlir::func::FuncOp entry);
+  Score evaluatePin(const OpCost &pin, llvm::ArrayRef<bool> isSplit) const;
   void findCandidates(mlir::ModuleOp module, mlir::func::FuncOp entry,
                       llvm::function_ref<bool(unsigned)> mayBeSplit);
   void addOp(mlir::Operation *op, double calls);
@@ -77,8 +85,9 @@ private:
   const FactorClasses &classes;
   int64_t size;
   llvm::DenseSet<mlir::Value> parameters;
-  llvm::SmallVector<unsigned> candidates; ///< classes
-  llvm::DenseMap<unsigned, int> indexOf;  ///< class to candidate
+  llvm::DenseSet<mlir::Value> wholeParameters; ///< by the user's wish
+  llvm::SmallVector<unsigned> candidates;      ///< classes
+  llvm::DenseMap<unsigned, int> indexOf;       ///< class to candidate
   llvm::SmallVector<OpCost> ops;
   llvm::SmallVector<llvm::SmallVector<unsigned>> opsOf; ///< by candidate
 };

@@ -23,6 +23,8 @@ struct Port {
   Role role = Role::Other;
   /// On one rank, as written: `f64` does not change it.
   mlir::RankedTensorType type;
+  /// The element type in the model: `nn.written`, else that of `type`.
+  mlir::Type written;
   /// `nn.init`, or null.
   mlir::StringAttr init;
   BlockLayout layout;

@@ -52,6 +52,7 @@ struct OptimizerPlan {
 struct ConstraintPlan {
   std::string param;    ///< a glob whose `*` does not cross dots
   std::string sharding; ///< `[[], ["tp"]]`
+  std::string where;    ///< `plan.yaml:3:7: `; empty if it is a flag
 };
 
 /// How a model is to be distributed: every key of a plan file with its default.
@@ -78,8 +79,11 @@ struct Plan {
   int64_t getNumDevices() const;
   /// `dp=2,tp=4`, as the flag takes it.
   std::string getMeshText() const;
-  /// `h.*.up.weight=[[], ["tp"]],…`, as the flag takes it.
+  /// `[{param: 'h.*.up.weight', sharding: '[[], ["tp"]]'}]`, as the flag takes
+  /// it; empty without constraints.
   std::string getConstraintsText() const;
+  /// Where each of them stands.
+  llvm::SmallVector<std::string> getConstraintOrigins() const;
 };
 
 /// A key of the plan and what it says.

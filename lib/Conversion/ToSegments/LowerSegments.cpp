@@ -8,6 +8,7 @@
 #include "InPlace.h"
 #include "LowerOps.h"
 #include "ScalarBody.h"
+#include "dist/Analysis/ProgramForm.h"
 #include "dist/Analysis/RunGroups.h"
 #include "dist/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -214,6 +215,8 @@ namespace {
 struct LowerSegments : dist::impl::LowerSegmentsBase<LowerSegments> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(verifyForm(module)))
+      return signalPassFailure();
     stripEncodings(module);
     ProgramPool pool(module);
     SmallVector<func::FuncOp> segments;

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dist/Analysis/NaturalShardings.h"
+#include "dist/Analysis/ProgramForm.h"
 #include "dist/Transforms/Passes.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/IR/PatternMatch.h"
@@ -159,6 +160,8 @@ namespace {
 struct DelayPartials : dist::impl::DelayPartialsBase<DelayPartials> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(verifyForm(module)))
+      return signalPassFailure();
     if (!lookupMesh(module))
       return;
     rewrite();

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dist/Analysis/NaturalShardings.h"
+#include "dist/Analysis/ProgramForm.h"
 #include "dist/Interfaces/LocalizableOpInterface.h"
 #include "dist/Interfaces/SplittableOpInterface.h"
 #include "dist/Transforms/Passes.h"
@@ -108,6 +109,8 @@ namespace {
 struct Partition : dist::impl::PartitionBase<Partition> {
   void runOnOperation() override {
     MeshOp mesh = lookupMesh(getOperation());
+    if (failed(verifyForm(getOperation())))
+      return signalPassFailure();
     if (!mesh)
       return;
     for (auto func : getOperation().getOps<func::FuncOp>())

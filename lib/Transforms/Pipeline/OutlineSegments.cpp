@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dist/Analysis/FactorClasses.h"
+#include "dist/Analysis/ProgramForm.h"
 #include "dist/Analysis/RunGroups.h"
 #include "dist/Transforms/Passes.h"
 #include "mlir/IR/IRMapping.h"
@@ -177,6 +178,8 @@ namespace {
 struct OutlineSegments : dist::impl::OutlineSegmentsBase<OutlineSegments> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(verifyForm(module)))
+      return signalPassFailure();
     SmallVector<func::FuncOp> entries;
     for (auto func : module.getOps<func::FuncOp>()) {
       if (func.isPrivate())

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dist/Analysis/NaturalShardings.h"
+#include "dist/Analysis/ProgramForm.h"
 #include "dist/Plan/Plan.h"
 #include "dist/Transforms/Passes.h"
 #include "mlir/AsmParser/AsmParser.h"
@@ -62,25 +63,36 @@ static LogicalResult applyMesh(ModuleOp module, const Plan &plan) {
 // Constraints
 //===----------------------------------------------------------------------===//
 
-/// The sharding that `wish` spells for a tensor of type `type`.
-static FailureOr<ShardingAttr> parseSharding(func::FuncOp entry, MeshOp mesh,
-                                             const ConstraintPlan &wish,
-                                             RankedTensorType type) {
+/// The place that `where`, `plan.yaml:3:7: `, names; `otherwise` if none.
+static Location getLocation(StringRef where, Location otherwise) {
+  auto [rest, columnText] = where.rtrim(": ").rsplit(':');
+  auto [file, lineText] = rest.rsplit(':');
+  unsigned line, column;
+  if (lineText.getAsInteger(10, line) || columnText.getAsInteger(10, column))
+    return otherwise;
+  return FileLineColLoc::get(otherwise.getContext(), file, line, column);
+}
+
+/// The sharding that `wish` spells for `argument`.
+static FailureOr<ShardingAttr>
+parseSharding(BlockArgument argument, MeshOp mesh, const ConstraintPlan &wish) {
+  auto type = cast<RankedTensorType>(argument.getType());
+  Location loc = getLocation(wish.where, argument.getLoc());
   std::string message;
   Attribute parsed;
   {
-    ScopedDiagnosticHandler handler(entry.getContext(), [&](Diagnostic &diag) {
+    ScopedDiagnosticHandler handler(mesh.getContext(), [&](Diagnostic &diag) {
       message = diag.str();
       return success();
     });
     parsed = parseAttribute(
         ("#dist.sharding<@" + mesh.getSymName() + ", " + wish.sharding + ">")
             .str(),
-        entry.getContext());
+        mesh.getContext());
   }
   auto emitError = [&] {
-    return entry.emitError("constraint '")
-           << wish.param << "': sharding " << wish.sharding << ": ";
+    return mlir::emitError(loc) << "constraint '" << wish.param
+                                << "': sharding " << wish.sharding << ": ";
   };
   auto sharding = dyn_cast_if_present<ShardingAttr>(parsed);
   if (!sharding) {
@@ -126,15 +138,19 @@ StringRef ConstraintWriter::getParameter(unsigned arg) {
 
 LogicalResult ConstraintWriter::write(const ConstraintPlan &wish, unsigned arg,
                                       StringRef param) {
-  auto type = cast<RankedTensorType>(entry.getArgumentTypes()[arg]);
-  FailureOr<ShardingAttr> sharding = parseSharding(entry, mesh, wish, type);
+  BlockArgument argument = entry.getArgument(arg);
+  FailureOr<ShardingAttr> sharding = parseSharding(argument, mesh, wish);
   if (failed(sharding))
     return failure();
   auto earlier = entry.getArgAttrOfType<ShardingAttr>(arg, kShardingAttrName);
-  if (earlier && earlier != *sharding)
-    return emitError(entry.getArgument(arg).getLoc())
-           << "parameter '" << param << "' is asked to be " << earlier
-           << " and, by constraint '" << wish.param << "', " << *sharding;
+  if (earlier && earlier != *sharding) {
+    InFlightDiagnostic diag =
+        emitError(getLocation(wish.where, argument.getLoc()))
+        << "parameter '" << param << "' is asked to be " << earlier
+        << " and, by constraint '" << wish.param << "', " << *sharding;
+    diag.attachNote(argument.getLoc()) << "the parameter is here";
+    return diag;
+  }
   entry.setArgAttr(arg, kShardingAttrName, *sharding);
   return success();
 }
@@ -156,8 +172,9 @@ LogicalResult ConstraintWriter::write(const ConstraintPlan &wish) {
   }
   if (isMatched)
     return success();
-  InFlightDiagnostic diag = entry.emitError("constraint '")
-                            << wish.param << "' matches no parameter";
+  InFlightDiagnostic diag = emitError(getLocation(wish.where, entry.getLoc()))
+                            << "constraint '" << wish.param
+                            << "' matches no parameter";
   constexpr size_t kMost = 20;
   diag.attachNote() << "parameters are "
                     << llvm::join(ArrayRef(params).take_front(kMost), ", ")
@@ -180,12 +197,14 @@ struct ApplyPlan : dist::impl::ApplyPlanBase<ApplyPlan> {
         if (llvm::Error error = readPlanFlag(key, *text, plan))
           return emitError(UnknownLoc::get(context))
                  << llvm::toString(std::move(error));
+    for (auto [wish, origin] : llvm::zip(plan.constraints, origins))
+      wish.where = origin;
     return success();
   }
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(applyMesh(module, plan)))
+    if (failed(verifyForm(module)) || failed(applyMesh(module, plan)))
       return signalPassFailure();
     if (plan.constraints.empty())
       return;

@@ -6,6 +6,7 @@
 
 #include "dist/Analysis/FactorSplits.h"
 #include "dist/Analysis/NaturalShardings.h"
+#include "dist/Analysis/ProgramForm.h"
 #include "dist/Dialect/NN/IR/TensorBuilder.h"
 #include "dist/Transforms/Passes.h"
 #include "mlir/IR/IRMapping.h"
@@ -326,6 +327,8 @@ LogicalResult Rewriter::run() {
 namespace {
 struct ExposeFactors : dist::impl::ExposeFactorsBase<ExposeFactors> {
   void runOnOperation() override {
+    if (failed(verifyForm(getOperation())))
+      return signalPassFailure();
     unshareBroadcasts(getOperation());
     FactorSplits splits(getOperation());
     if (failed(Rewriter(getOperation(), splits).run()))

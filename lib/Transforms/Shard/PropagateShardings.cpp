@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dist/Analysis/NaturalShardings.h"
+#include "dist/Analysis/ProgramForm.h"
 #include "dist/Transforms/Passes.h"
 #include "mlir/IR/Remarks.h"
 
@@ -460,6 +461,8 @@ struct PropagateShardings
   void runOnOperation() override {
     ModuleOp module = getOperation();
     MeshOp mesh = lookupMesh(module);
+    if (failed(verifyForm(module)))
+      return signalPassFailure();
     if (!mesh)
       return; // one device: nothing to shard
     unshareBroadcasts(module);

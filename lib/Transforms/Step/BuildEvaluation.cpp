@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dist/Analysis/ProgramForm.h"
 #include "dist/Transforms/Passes.h"
 #include "mlir/IR/SymbolTable.h"
 
@@ -62,6 +63,8 @@ private:
 struct BuildEvaluation : dist::impl::BuildEvaluationBase<BuildEvaluation> {
   using Base::Base;
   void runOnOperation() override {
+    if (failed(verifyForm(getOperation())))
+      return signalPassFailure();
     auto func = getOperation().lookupSymbol<func::FuncOp>(entry);
     if (!func) {
       getOperation().emitError("has no function '") << entry << "'";

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dist/Analysis/ProgramForm.h"
 #include "dist/Dialect/NN/IR/TensorBuilder.h"
 #include "dist/Transforms/Passes.h"
 #include "mlir/IR/IRMapping.h"
@@ -57,6 +58,7 @@ private:
   void updateSgd(TensorBuilder &t, Parameter &param, const Scalars &s, Value g);
   void createReturn();
   unsigned addArg(Type type, NamedAttrList attrs);
+  Type getWidestElement();
 
   ModuleOp module;
   func::FuncOp grad, step;
@@ -99,6 +101,16 @@ void StepBuilder::collectParameters() {
   }
 }
 
+/// What the rate and the norm are computed in: f32, or f64 where a trained
+/// parameter is f64.
+Type StepBuilder::getWidestElement() {
+  bool isWide = llvm::any_of(params, [&](const Parameter &param) {
+    Type type = grad.getArgumentTypes()[param.modelArg];
+    return param.isTrained && getElementTypeOrSelf(type).isF64();
+  });
+  return isWide ? Type(b.getF64Type()) : Type(b.getF32Type());
+}
+
 void StepBuilder::createFunction() {
   SmallVector<unsigned> stateArgs;
   auto attrsOf = [&](unsigned arg) {
@@ -126,8 +138,8 @@ void StepBuilder::createFunction() {
     attrs.set(name, b.getUnitAttr());
     return attrs;
   };
-  lrArg =
-      addArg(RankedTensorType::get({}, b.getF32Type()), mark(nn::kLrAttrName));
+  lrArg = addArg(RankedTensorType::get({}, getWidestElement()),
+                 mark(nn::kLrAttrName));
   stepArg = addArg(RankedTensorType::get({}, b.getI64Type()),
                    mark(nn::kStepAttrName));
 
@@ -172,10 +184,7 @@ void StepBuilder::inlineGradients() {
 
 /// √Σ‖g‖² over every trained parameter, in the widest element type.
 Value StepBuilder::buildNorm(TensorBuilder &t) {
-  Type element = b.getF32Type();
-  for (Parameter &param : params)
-    if (param.isTrained && getElementTypeOrSelf(param.value).isF64())
-      element = b.getF64Type();
+  Type element = getWidestElement();
   auto scalar = RankedTensorType::get({}, element);
   Value sum;
   for (Parameter &param : params) {
@@ -326,11 +335,58 @@ void StepBuilder::run() {
   module->setAttr(kPhaseAttrName, b.getStringAttr("step"));
 }
 
+/// Parameters by name and whether they are frozen; checks that every argument
+/// of `grad` has a role.
+static LogicalResult collectNames(func::FuncOp grad,
+                                  llvm::StringMap<bool> &isFrozen) {
+  for (unsigned arg = 0; arg < grad.getNumArguments(); ++arg) {
+    auto name = grad.getArgAttrOfType<StringAttr>(arg, nn::kParamAttrName);
+    bool hasRole = name || grad.getArgAttr(arg, nn::kInputAttrName) ||
+                   grad.getArgAttr(arg, nn::kKeyAttrName);
+    if (!hasRole)
+      return grad.emitOpError("argument #")
+             << arg << " is no parameter, input or key";
+    bool frozen = grad.getArgAttr(arg, nn::kFrozenAttrName) != nullptr;
+    if (name && !isFrozen.try_emplace(name.getValue(), frozen).second)
+      return grad.emitOpError("has two parameters '") << name.getValue() << "'";
+  }
+  return success();
+}
+
+/// Checks that `grad` is what differentiation makes: results of one mark each,
+/// the loss among them, and one gradient of each trained parameter.
+static LogicalResult verifyGradients(func::FuncOp grad) {
+  llvm::StringMap<bool> hasGradient; // or needs none
+  if (failed(collectNames(grad, hasGradient)))
+    return failure();
+  for (unsigned index = 0; index < grad.getNumResults(); ++index) {
+    if (grad.getResultAttrDict(index).size() != 1)
+      return grad.emitOpError("result #")
+             << index << " has no mark: expected nn.loss, nn.metric or nn.grad";
+    auto name = grad.getResultAttrOfType<StringAttr>(index, nn::kGradAttrName);
+    if (name && !hasGradient.contains(name))
+      return grad.emitOpError("result #")
+             << index << " is the gradient of '" << name.getValue()
+             << "', which is no parameter";
+    if (name)
+      hasGradient[name] = true;
+  }
+  if (grad.getNumResults() == 0 || !grad.getResultAttr(0, nn::kLossAttrName))
+    return grad.emitOpError("expects its first result to be nn.loss");
+  for (const auto &param : hasGradient)
+    if (!param.second)
+      return grad.emitOpError("returns no gradient of parameter '")
+             << param.first() << "'";
+  return success();
+}
+
 namespace {
 struct BuildStep : dist::impl::BuildStepBase<BuildStep> {
   using Base::Base;
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(verifyForm(module)))
+      return signalPassFailure();
     auto grad = module.lookupSymbol<func::FuncOp>("loss_and_grad");
     if (!grad) {
       module.emitError("has no function 'loss_and_grad': differentiate it");
@@ -341,6 +397,12 @@ struct BuildStep : dist::impl::BuildStepBase<BuildStep> {
           << optimizer << "' is not known; known are adamw and sgd";
       return signalPassFailure();
     }
+    if (Operation *taken = module.lookupSymbol("step")) {
+      taken->emitOpError("is in the way of the step that is built");
+      return signalPassFailure();
+    }
+    if (failed(verifyGradients(grad)))
+      return signalPassFailure();
     BuildStepOptions options{optimizer,   beta1,    beta2,   eps,
                              weightDecay, clipNorm, momentum};
     StepBuilder(module, grad, options).run();

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dist/Analysis/Activity.h"
+#include "dist/Analysis/ProgramForm.h"
 #include "dist/Dialect/NN/IR/TensorBuilder.h"
 #include "dist/Transforms/Passes.h"
 #include "mlir/IR/IRMapping.h"
@@ -401,9 +402,15 @@ namespace {
 struct Differentiate : dist::impl::DifferentiateBase<Differentiate> {
   using Base::Base;
   void runOnOperation() override {
+    if (failed(verifyForm(getOperation())))
+      return signalPassFailure();
     auto func = getOperation().lookupSymbol<func::FuncOp>(entry);
     if (!func) {
       getOperation().emitError("has no function '") << entry << "'";
+      return signalPassFailure();
+    }
+    if (func.getNumResults() == 0) {
+      func.emitOpError("returns nothing to differentiate");
       return signalPassFailure();
     }
     if (failed(Differentiator(getOperation(), func).run()))

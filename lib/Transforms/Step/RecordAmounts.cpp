@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dist/Analysis/ProgramForm.h"
 #include "dist/Interfaces/CostOpInterface.h"
 #include "dist/Transforms/Passes.h"
 
@@ -69,6 +70,8 @@ namespace {
 struct RecordAmounts : dist::impl::RecordAmountsBase<RecordAmounts> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(verifyForm(module)))
+      return signalPassFailure();
     auto step = module.lookupSymbol<func::FuncOp>("step");
     if (!step)
       return;
