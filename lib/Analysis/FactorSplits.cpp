@@ -146,8 +146,20 @@ bool FactorSplits::exchange(unsigned index) {
     changed |= pushDown(composite, fits);
   if (fits)
     return changed;
-  isMerged[index] = true; // a merging rearrange will stand in front
+  merge(index);
   return true;
+}
+
+/// A merging rearrange will stand in front.
+void FactorSplits::merge(unsigned index) {
+  const FactorClasses::Composite &composite = classes.getComposites()[index];
+  isMerged[index] = true;
+  if (!cast<SplittableOpInterface>(composite.op).splitsTensorsAlike())
+    return;
+  auto [first, last] = classes.getCompositesOf(composite.op);
+  for (unsigned other = first; other < last; ++other)
+    if (classes.getComposites()[other].dim == composite.dim)
+      isMerged[other] = true;
 }
 
 FactorSplit FactorSplits::getSplit(Operation *op) const {

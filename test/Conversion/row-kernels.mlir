@@ -138,3 +138,53 @@ func.func @add_positions(%rank: !llvm.ptr,
       : (tensor<4x8x32xf32>, memref<4x8x32xf32>) -> ()
   return
 }
+
+// The derivative of a maximum asks which elements are equal to it, in a later
+// sweep, which computes them again: both sweeps must round alike. The sum in
+// front is computed once.
+// CHECK-LABEL: func.func @is_largest
+// CHECK:         scf.for
+// CHECK:           scf.for
+// CHECK:             arith.addf {{.*}} fastmath
+// CHECK:           scf.for
+// CHECK:             arith.mulf %{{.*}}, %{{.*}} : f32
+// CHECK:             arith.maximumf
+// CHECK:           scf.for
+// CHECK:             arith.mulf %{{.*}}, %{{.*}} : f32
+// CHECK:             arith.cmpf oeq
+func.func @is_largest(%rank: !llvm.ptr, %x: memref<64x32xf32>, %y: memref<64x32xi1>) attributes {dist.kernel} {
+  %xt = bufferization.to_tensor %x restrict : memref<64x32xf32> to tensor<64x32xf32>
+  %lowest = arith.constant 0xFF800000 : f32
+  %zero = arith.constant 0.0 : f32
+  %e1 = tensor.empty() : tensor<64xf32>
+  %e2 = tensor.empty() : tensor<64x32xf32>
+  %e3 = tensor.empty() : tensor<64x32xi1>
+  %i1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<64xf32>) -> tensor<64xf32>
+  %i2 = linalg.fill ins(%lowest : f32) outs(%e1 : tensor<64xf32>) -> tensor<64xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> (r)>], iterator_types = ["parallel", "reduction"]}
+      ins(%xt : tensor<64x32xf32>) outs(%i1 : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %t = arith.addf %a, %b : f32
+    linalg.yield %t : f32
+  } -> tensor<64xf32>
+  %v = linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> (r)>, affine_map<(r, c) -> (r, c)>], iterator_types = ["parallel", "parallel"]}
+      ins(%xt, %s : tensor<64x32xf32>, tensor<64xf32>) outs(%e2 : tensor<64x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %t = arith.mulf %a, %b : f32
+    linalg.yield %t : f32
+  } -> tensor<64x32xf32>
+  %m = linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> (r)>], iterator_types = ["parallel", "reduction"]}
+      ins(%v : tensor<64x32xf32>) outs(%i2 : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %t = arith.maximumf %a, %b : f32
+    linalg.yield %t : f32
+  } -> tensor<64xf32>
+  %q = linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> (r)>, affine_map<(r, c) -> (r, c)>], iterator_types = ["parallel", "parallel"]}
+      ins(%v, %m : tensor<64x32xf32>, tensor<64xf32>) outs(%e3 : tensor<64x32xi1>) {
+  ^bb0(%a: f32, %b: f32, %o: i1):
+    %t = arith.cmpf oeq, %a, %b : f32
+    linalg.yield %t : i1
+  } -> tensor<64x32xi1>
+  bufferization.materialize_in_destination %q in restrict writable %y : (tensor<64x32xi1>, memref<64x32xi1>) -> ()
+  return
+}

@@ -9,6 +9,7 @@ import argparse
 import os
 import pathlib
 import random
+import re
 import sys
 import tempfile
 import time
@@ -33,6 +34,7 @@ class Model:
         self.heads, self.width = pick((2, 3, 4)), pick((2, 4, 6))
         self.hidden = self.heads * self.width
         self.lines, self.arguments, self.names = [], [], 0
+        self.has_key = False
 
     def value(self, text):
         self.names += 1
@@ -104,7 +106,8 @@ class Model:
                 f"({split}, {split}, {split}) -> {split}"
             )
         else:
-            dim = self.random.randrange(4)
+            # Along the batch or the sequence nothing would be left of a bias.
+            dim = self.random.choice((1, 3))
             h = self.value(f"nn.softmax {h} {{dim = {dim} : i64}} : ({split}) -> {split}")
         return self.value(f'nn.rearrange "b h s k -> b s (h k)"({h}) : ({split}) -> {self.type}')
 
@@ -136,12 +139,17 @@ class Model:
     def scaled(self, x):
         """By a parameter of rank 0, or by a constant that differs."""
         if self.random.random() < 0.5:
-            s, shape, names = self.parameter((), "ones"), tensor(()), ""
-        else:
-            shape, names = tensor((self.hidden,)), "d "
-            values = ", ".join(f"{i / self.hidden + 0.5:.6e}" for i in range(self.hidden))
-            s = self.value(f"arith.constant dense<[{values}]> : {shape}")
-        r = self.value(f'nn.repeat "{names}-> b s d"({s}) : ({shape}) -> {self.type}')
+            s, shape = self.parameter((), "ones"), tensor(())
+            r = self.value(f'nn.repeat "-> b s d"({s}) : ({shape}) -> {self.type}')
+            return self.value(f"arith.mulf {x}, {r} : {self.type}")
+        return self.weighted(x)
+
+    def weighted(self, x):
+        """By a constant that differs along the last dimension."""
+        shape = tensor((self.hidden,))
+        values = ", ".join(f"{i / self.hidden + 0.5:.6e}" for i in range(self.hidden))
+        s = self.value(f"arith.constant dense<[{values}]> : {shape}")
+        r = self.value(f'nn.repeat "d -> b s d"({s}) : ({shape}) -> {self.type}')
         return self.value(f"arith.mulf {x}, {r} : {self.type}")
 
     def constrained(self, x):
@@ -155,10 +163,84 @@ class Model:
         text = ", ".join(f"[{', '.join(axes)}]" for axes in dims)
         return self.value(f"dist.constraint {x} <@mesh, [{text}]> : {self.type}")
 
+    def constrained_in_part(self, x):
+        """The batch over a part of an axis of four."""
+        names = [name for name, size in self.mesh if size == 4]
+        if not names:
+            return x
+        part = f'"{names[0]}":({self.random.choice((1, 2))})2'
+        return self.value(f"dist.constraint {x} <@mesh, [[{part}], [], []]> : {self.type}")
+
+    def normalized(self, x):
+        g, b = self.parameter((self.hidden,), "ones"), self.parameter((self.hidden,), "zeros")
+        vector = tensor((self.hidden,))
+        return self.value(
+            f"nn.layer_norm {x}, {g}, {b} {{eps = 1.0e-3 : f32}} : "
+            f"({self.type}, {vector}, {vector}) -> {self.type}"
+        )
+
+    def reversed(self, x):
+        dim = self.random.randrange(3)
+        return self.value(
+            f"nn.reverse {x} {{dims = array<i64: {dim}>}} : ({self.type}) -> {self.type}"
+        )
+
+    def padded(self, x):
+        """Columns of zeros in front, as many dropped behind."""
+        shift = self.random.randrange(1, self.hidden)
+        wide = tensor((self.batch, self.seq, self.hidden + shift))
+        y = self.value(
+            f"nn.pad {x} {{low = array<i64: 0, 0, {shift}>, high = array<i64: 0, 0, 0>, "
+            f"value = 0.0 : f32}} : ({self.type}) -> {wide}"
+        )
+        return self.value(
+            f"nn.slice {y} {{starts = array<i64: 0, 0, 0>, "
+            f"limits = array<i64: {self.batch}, {self.seq}, {self.hidden}>, "
+            f"strides = array<i64: 1, 1, 1>}} : ({wide}) -> {self.type}"
+        )
+
+    def dropped(self, x):
+        self.has_key = True
+        folded = self.value(
+            f"nn.fold_in %key {{data = {self.names} : i64}} : (tensor<2xi32>) -> tensor<2xi32>"
+        )
+        return self.value(
+            f"nn.dropout {x}, {folded} {{rate = 0.25 : f32}} : "
+            f"({self.type}, tensor<2xi32>) -> {self.type}"
+        )
+
+    def rotated(self, x):
+        """RoPE on heads of an even width."""
+        if self.width % 2:
+            return x
+        split = tensor((self.batch, self.heads, self.seq, self.width))
+        positions = f"tensor<{self.seq}xi32>"
+        h = self.value(
+            f'nn.rearrange "b s (h k) -> b h s k"({x}) {{h = {self.heads} : i64}} : '
+            f"({self.type}) -> {split}"
+        )
+        p = self.value(f"nn.iota {{dim = 0 : i64}} : () -> {positions}")
+        h = self.value(
+            f"nn.rope {h}, {p} {{theta = 1.0e4 : f32}} : ({split}, {positions}) -> {split}"
+        )
+        return self.value(f'nn.rearrange "b h s k -> b s (h k)"({h}) : ({split}) -> {self.type}')
+
+    def without_mesh(self, text):
+        """The same model for one device."""
+        lines = [line for line in text.splitlines() if not line.startswith("dist.mesh")]
+        text, alias = "\n".join(lines), {}
+        pattern = r"  (%\d+) = dist\.constraint (%\w+) .*\n"
+        for result, operand in re.findall(pattern, text):
+            alias[result] = alias.get(operand, operand)
+        text = re.sub(pattern, "", text)
+        return re.sub(r"%\d+", lambda m: alias.get(m.group(0), m.group(0)), text) + "\n"
+
     def text(self):
         steps = (
             *(self.unary, self.norm, self.feedforward, self.gated, self.heads_mix),
             *(self.reshaped, self.shifted, self.scaled, self.constrained),
+            *(self.constrained_in_part, self.normalized, self.reversed, self.padded),
+            *(self.dropped, self.rotated),
             lambda x: self.project(x, self.hidden),
         )
         x = "%x"
@@ -166,13 +248,16 @@ class Model:
             y = self.random.choice(steps)(x)
             residual = y != x and self.random.random() < 0.5
             x = self.value(f"arith.addf {x}, {y} : {self.type}") if residual else y
+        # Unequal weights: of what was normalized the plain sums are constant.
+        x = self.weighted(x)
         kind = self.random.choice(("max", "sum", "mean"))
         rows = tensor((self.batch, self.seq))
         r = self.value(f'nn.reduce {kind} "b s d -> b s"({x}) : ({self.type}) -> {rows}')
         square = self.value(f"arith.mulf {r}, {r} : {rows}")
         loss = self.value(f'nn.reduce mean "b s ->"({square}) : ({rows}) -> tensor<f32>')
         self.parameter((self.hidden, self.hidden))  # the loss does not reach it
-        arguments = ", ".join([f'%x: {self.type} {{nn.input = "x"}}', *self.arguments])
+        key = ["%key: tensor<2xi32> {nn.key}"] if self.has_key else []
+        arguments = ", ".join([f'%x: {self.type} {{nn.input = "x"}}', *self.arguments, *key])
         body = "\n".join(self.lines)
         axes = ", ".join(f'"{name}"={size}' for name, size in self.mesh)
         return (

@@ -58,6 +58,8 @@ private:
   void initialize(mlir::ModuleOp module);
   /// Exchanges cuts between a dimension and its factors; true if any is new.
   bool exchange(unsigned index);
+  /// Keeps the dimension of a composite whole that cannot be split as it wants.
+  void merge(unsigned index);
   bool pushDown(const FactorClasses::Composite &composite, bool &fits);
   bool pushUp(const FactorClasses::Composite &composite, bool &fits);
 

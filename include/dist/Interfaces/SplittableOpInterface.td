@@ -25,6 +25,11 @@ def SplittableOpInterface : OpInterface<"SplittableOpInterface"> {
           $_op.getOperation()).getShardingRule().factors[factor].isWhole;
       }]>,
     InterfaceMethod<[{
+      Returns true if a dimension that stays whole in one operand or result must
+      stay whole in all: the op's attributes speak of all of them at once.
+      }],
+      "bool", "splitsTensorsAlike", (ins), "", [{ return false; }]>,
+    InterfaceMethod<[{
       Writes the op with `operands` and `resultTypes`, whose dimensions are
       spelt as `split` says. By default a copy with other types.
       }],

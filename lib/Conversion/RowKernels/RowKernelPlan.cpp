@@ -28,6 +28,7 @@ public:
   LogicalResult checkOutputs();
   LogicalResult checkInPlace();
   void keepCostlyValues();
+  void markExact();
 
   RowKernelPlan plan;
 
@@ -271,6 +272,49 @@ void Planner::keepCostlyValues() {
   }
 }
 
+/// True if `op` asks whether two numbers are equal, as the derivative of a
+/// maximum does.
+static bool asksEquality(linalg::GenericOp op) {
+  using arith::CmpFPredicate;
+  auto isEquality = [](arith::CmpFOp compare) {
+    switch (compare.getPredicate()) {
+    case CmpFPredicate::OEQ:
+    case CmpFPredicate::UEQ:
+    case CmpFPredicate::ONE:
+    case CmpFPredicate::UNE:
+      return true;
+    default:
+      return false;
+    }
+  };
+  return llvm::any_of(op.getBody()->getOps<arith::CmpFOp>(), isEquality);
+}
+
+/// Reductions are computed once; what is elementwise may be computed again in
+/// every sweep that reads it.
+void Planner::markExact() {
+  SmallVector<linalg::GenericOp> worklist;
+  for (linalg::GenericOp op : plan.group.getGenerics())
+    if (asksEquality(op))
+      worklist.push_back(op);
+  while (!worklist.empty()) {
+    linalg::GenericOp op = worklist.pop_back_val();
+    for (Value operand : op->getOperands()) {
+      auto producer = operand.getDefiningOp<linalg::GenericOp>();
+      if (!producer)
+        continue;
+      Role role = plan.getRole(producer);
+      bool isRepeated = role == Role::Elementwise || role == Role::RowScalar;
+      // A maximum is one of the values that it is compared with.
+      bool isMaximum = role == Role::RowReduction &&
+                       isa_and_present<arith::MaximumFOp, arith::MinimumFOp>(
+                           lookupCombiner(producer, 0));
+      if ((isRepeated || isMaximum) && plan.exact.insert(producer).second)
+        worklist.push_back(producer);
+    }
+  }
+}
+
 static int64_t getProduct(ArrayRef<KernelLoop> loops) {
   int64_t product = 1;
   for (const KernelLoop &loop : loops)
@@ -308,6 +352,7 @@ FailureOr<RowKernelPlan> RowKernelPlan::make(func::FuncOp func) {
       failed(planner.checkInPlace()))
     return failure();
   planner.keepCostlyValues();
+  planner.markExact();
   planGrid(planner.plan);
   return std::move(planner.plan);
 }

@@ -60,6 +60,9 @@ struct RowKernelPlan {
   /// Values that are costly to compute and used again in a later sweep wait in
   /// the row of this output.
   llvm::MapVector<mlir::Value, unsigned> kept;
+  /// Ops that compute something whose equality with another value is asked: a
+  /// later sweep must get the same bits, so none of them may be rearranged.
+  llvm::DenseSet<mlir::Operation *> exact;
   llvm::SmallVector<Partial> partials;
   /// Tasks are ranges of the outermost column loop instead of ranges of rows:
   /// each goes through all rows and adds up its columns in the output itself.

@@ -191,7 +191,10 @@ void RowEmitter::cloneBodyOp(linalg::GenericOp op, Operation &inner,
         extract.getIndices(), [&](Value value) { return map.lookup(value); });
     map.map(extract.getResult(), loadElement(extract.getTensor(), at));
   } else {
-    setFastMath(op, b.clone(inner, map));
+    Operation *clone = b.clone(inner, map);
+    bool isReduction = op.getNumReductionLoops() > 0;
+    if (isReduction || !plan.exact.contains(op))
+      setFastMath(op, clone);
   }
 }
 

@@ -22,8 +22,19 @@ bool dist::isFusible(Operation *op) {
     return reduce.getKind() != nn::ReduceKind::Mean;
   if (auto einsum = dyn_cast<nn::EinsumOp>(op))
     return !isProduct(einsum);
-  return hasScalarBody(op) || isa<nn::RepeatOp, nn::IotaOp, nn::DropoutOp,
-                                  nn::EmbeddingOp, nn::RopeOp>(op);
+  return hasScalarBody(op) || lookupIndexedOperand(op) ||
+         isa<nn::RepeatOp, nn::IotaOp, nn::DropoutOp, nn::RopeOp>(op);
+}
+
+bool dist::readsBuffers(Operation *op) {
+  return isa<nn::EmbeddingOp, nn::DropoutOp, nn::RopeOp>(op) ||
+         lookupIndexedOperand(op);
+}
+
+Value dist::lookupIndexedOperand(Operation *op) {
+  if (isa<nn::EmbeddingOp, nn::TakeOp, nn::GatherOp, nn::ReverseOp>(op))
+    return op->getOperand(0);
+  return {};
 }
 
 /// Stores the first position of this device's block in a scalar buffer.

@@ -15,6 +15,14 @@ namespace dist {
 /// broadcasts, positions, masks, rows of a table.
 bool isFusible(mlir::Operation *op);
 
+/// True for fusible ops that index into their operands, splats included: those
+/// are buffers.
+bool readsBuffers(mlir::Operation *op);
+
+/// The operand that `op`, a fusible op, reads at other places than it writes:
+/// it must be in memory before the kernel starts. Null if there is none.
+mlir::Value lookupIndexedOperand(mlir::Operation *op);
+
 /// Writes `ops`, fusible neighbours, as as few kernels as their shapes allow
 /// and calls them.
 mlir::LogicalResult lowerGroup(SegmentBuilder &b,

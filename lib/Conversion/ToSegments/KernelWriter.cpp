@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelWriter.h"
+#include "GroupKernel.h"
 #include "ScalarBody.h"
 #include "dist/Dialect/NN/IR/NN.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -35,7 +36,8 @@ void KernelWriter::collect() {
   llvm::SmallPtrSet<Operation *, 16> inside(ops.begin(), ops.end());
   for (Operation *op : ops) {
     for (Value operand : op->getOperands())
-      if (!inside.contains(operand.getDefiningOp()) && !getSplat(operand))
+      if (!inside.contains(operand.getDefiningOp()) &&
+          (!getSplat(operand) || readsBuffers(op)))
         inputs.insert(operand);
     for (Value result : op->getResults())
       if (llvm::any_of(result.getUsers(),
@@ -44,7 +46,17 @@ void KernelWriter::collect() {
   }
 }
 
-Value KernelWriter::lookup(Value value) { return tensors.lookup(value); }
+/// A splat constant that is no buffer is written out, to fuse with its reader.
+Value KernelWriter::lookup(Value value) {
+  if (Value known = tensors.lookup(value))
+    return known;
+  TypedAttr splat = getSplat(value);
+  return tensors[value] =
+             writeMap(typeOf(value), {}, {},
+                      [&](ImplicitLocOpBuilder &nested, ValueRange) -> Value {
+                        return arith::ConstantOp::create(nested, splat);
+                      });
+}
 
 AffineMap KernelWriter::getMap(nn::TermAttr term, nn::TermAttr result) {
   SmallVector<AffineExpr> exprs;

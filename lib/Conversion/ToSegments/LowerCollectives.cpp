@@ -164,6 +164,64 @@ static LogicalResult lowerReduceScatter(SegmentBuilder &b, ReduceScatterOp op) {
   return success();
 }
 
+/// Blocks of the dimension to split go out one behind the other and come in as
+/// blocks of the dimension to concatenate.
+static LogicalResult lowerAllToAll(SegmentBuilder &b, AllToAllOp op) {
+  MeshOp mesh = lookupMesh(b.getPool().getModule());
+  int64_t groups = mesh.getGroupSize(op.getAxes().getAxes());
+  RankedTensorType from = op.getOperand().getType(), to = op.getType();
+  int64_t split = op.getSplit(), concat = op.getConcat();
+  if (to.getDimSize(split) * groups != from.getDimSize(split) ||
+      from.getDimSize(concat) * groups != to.getDimSize(concat))
+    return op.emitOpError("has no code on the host target for blocks of "
+                          "unequal size");
+  View sent = b.getView(op.getOperand());
+  if (getOuter(from, split) != 1 || !isContiguous(sent, from)) {
+    View packed = b.allocateTemporary(from);
+    auto [blocks, type] = getBlocks(sent, from, split, groups, false);
+    auto [packedBlocks, same] = getBlocks(packed, from, split, groups, true);
+    if (failed(lowerCopy(b, type, blocks, packedBlocks)))
+      return failure();
+    sent = packed;
+  }
+  View result = b.allocate(op.getResult());
+  bool isDirect = getOuter(to, concat) == 1;
+  View received = isDirect ? result : b.allocateTemporary(to);
+  b.callRuntime(
+      "dist_all_to_all",
+      {b.getRank(), b.constantI32(b.getPool().getCommunicator(op.getAxes())),
+       b.constantI32(getRuntimeType(to.getElementType())),
+       b.getPointer(sent, from), b.getPointer(received, to),
+       b.constantI64(from.getNumElements() / groups), buildName(b, op)});
+  b.nextUnit();
+  if (isDirect)
+    return success();
+  auto [source, type] = getBlocks(received, to, concat, groups, true);
+  auto [target, same] = getBlocks(result, to, concat, groups, false);
+  return lowerCopy(b, type, source, target);
+}
+
+static LogicalResult lowerPermute(SegmentBuilder &b, PermuteOp op) {
+  FailureOr<View> source = getContiguous(b, op.getOperand());
+  if (failed(source))
+    return failure();
+  RankedTensorType type = op.getType();
+  b.allocate(op.getResult());
+  // Two numbers of 32 bits a word, the first one in the lower half.
+  SmallVector<int64_t> pairs;
+  for (size_t i = 0; i < op.getPairs().size(); i += 2)
+    pairs.push_back(op.getPairs()[i] | op.getPairs()[i + 1] << 32);
+  b.callRuntime(
+      "dist_permute",
+      {b.getRank(), b.constantI32(b.getPool().getCommunicator(op.getAxes())),
+       b.constantI32(getRuntimeType(type.getElementType())),
+       b.getPointer(*source, type), b.getPointer(op.getResult()),
+       b.constantI64(type.getNumElements()), b.constantI32(pairs.size()),
+       b.addressOf(b.getPool().internWords(pairs)), buildName(b, op)});
+  b.nextUnit();
+  return success();
+}
+
 /// The block is where the view begins at a distance that the device knows:
 /// copied in loops, as kernels have fixed offsets.
 static LogicalResult lowerSlice(SegmentBuilder &b, dist::SliceOp op) {
@@ -233,6 +291,10 @@ LogicalResult dist::lowerCollective(SegmentBuilder &b, Operation *op) {
     return lowerAllGather(b, gather);
   if (auto scatter = dyn_cast<ReduceScatterOp>(op))
     return lowerReduceScatter(b, scatter);
+  if (auto exchange = dyn_cast<AllToAllOp>(op))
+    return lowerAllToAll(b, exchange);
+  if (auto permute = dyn_cast<PermuteOp>(op))
+    return lowerPermute(b, permute);
   if (auto slice = dyn_cast<dist::SliceOp>(op))
     return lowerSlice(b, slice);
   if (auto contribute = dyn_cast<ContributeOp>(op))

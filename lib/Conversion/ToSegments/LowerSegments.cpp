@@ -125,9 +125,7 @@ LogicalResult SegmentLowering::lowerConstant(arith::ConstantOp op) {
   if (!dense)
     return success();
   if (dense.isSplat() && llvm::all_of(op->getUsers(), [](Operation *user) {
-        return isFusible(user) &&
-               !isa<nn::EmbeddingOp, nn::DropoutOp, nn::RopeOp, nn::ReduceOp>(
-                   user);
+        return isFusible(user) && !readsBuffers(user);
       }))
     return success();
   auto type = cast<RankedTensorType>(op.getType());
@@ -177,6 +175,9 @@ LogicalResult SegmentLowering::lower(Operation *op) {
   if (failed(checkIndices(op)))
     return failure();
   if (isFusible(op)) {
+    Value indexed = lookupIndexedOperand(op);
+    if (indexed && !b.hasView(indexed) && failed(flush()))
+      return failure();
     group.push_back(op);
     return success();
   }

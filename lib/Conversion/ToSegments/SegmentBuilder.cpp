@@ -35,11 +35,19 @@ bool dist::isContiguous(const View &view, RankedTensorType type) {
   return true;
 }
 
+/// The strides of `view`; those of a dimension of size 1, which may be any, are
+/// as in a contiguous tensor where that is one.
+static SmallVector<int64_t, 5> getPlainStrides(const View &view,
+                                               RankedTensorType type) {
+  return isContiguous(view, type) ? dist::getStrides(type.getShape())
+                                  : view.strides;
+}
+
 MemRefType dist::getMemrefType(const View &view, RankedTensorType type) {
   if (view.offset == 0 && isContiguous(view, type))
     return MemRefType::get(type.getShape(), type.getElementType());
-  auto layout =
-      StridedLayoutAttr::get(type.getContext(), view.offset, view.strides);
+  auto layout = StridedLayoutAttr::get(type.getContext(), view.offset,
+                                       getPlainStrides(view, type));
   return MemRefType::get(type.getShape(), type.getElementType(), layout);
 }
 
@@ -252,10 +260,10 @@ Value SegmentBuilder::getMemref(const View &view, RankedTensorType type) {
   auto shape = llvm::map_to_vector(type.getShape(), [&](int64_t size) {
     return OpFoldResult(getIndexAttr(size));
   });
-  auto strides = llvm::map_to_vector(
-      isContiguous(view, type) ? dist::getStrides(type.getShape())
-                               : view.strides,
-      [&](int64_t stride) { return OpFoldResult(getIndexAttr(stride)); });
+  auto strides =
+      llvm::map_to_vector(getPlainStrides(view, type), [&](int64_t stride) {
+        return OpFoldResult(getIndexAttr(stride));
+      });
   return memref::ReinterpretCastOp::create(
       *this, wanted, view.root, OpFoldResult(getIndexAttr(view.offset)), shape,
       strides);
@@ -305,6 +313,14 @@ Value SegmentBuilder::getGroupIndex(ArrayRef<AxisAttr> axes) {
                        mesh.getAxes().begin();
     Value coordinate = callRuntime("dist_axis_index",
                                    {rank, constantI32(position)}, getI64Type());
+    if (!axis.isWhole()) {
+      int64_t minor =
+          mesh.getShape()[position] / (axis.getPre() * axis.getSize());
+      coordinate =
+          arith::DivUIOp::create(*this, coordinate, constantI64(minor));
+      coordinate = arith::RemUIOp::create(*this, coordinate,
+                                          constantI64(axis.getSize()));
+    }
     Value major = arith::MulIOp::create(*this, index,
                                         constantI64(mesh.getAxisSize(axis)));
     index = arith::AddIOp::create(*this, major, coordinate);

@@ -11,33 +11,38 @@ using namespace dist;
 
 using AxisList = SmallVector<AxisAttr, 2>;
 
+/// A set of axes, so written that equal sets are equal.
+static AxesAttr inMeshOrder(MeshOp mesh, MLIRContext *context,
+                            ArrayRef<AxisAttr> axes) {
+  SmallVector<AxisAttr> ordered(axes);
+  auto getPlace = [&](AxisAttr axis) {
+    return std::pair(llvm::find(mesh.getAxes(), Attribute(axis.getName())) -
+                         mesh.getAxes().begin(),
+                     axis.getPre());
+  };
+  llvm::sort(ordered,
+             [&](AxisAttr a, AxisAttr b) { return getPlace(a) < getPlace(b); });
+  return AxesAttr::get(context, ordered);
+}
+
 RankedTensorType dist::getLocalType(RankedTensorType global, MeshOp mesh) {
   ShardingAttr sharding = getSharding(global);
   if (!sharding)
     return global;
   MLIRContext *context = global.getContext();
   SmallVector<int64_t> shape;
-  llvm::SmallDenseSet<Attribute> split;
+  SmallVector<AxisAttr> split;
   for (auto [size, dim] :
        llvm::zip_equal(global.getShape(), sharding.getDims())) {
     shape.push_back(getLocalSize(mesh, size, dim.getAxes()));
-    split.insert_range(dim.getAxes());
-  }
-  // In the mesh's order, so that equal sets are equal types.
-  SmallVector<AxisAttr> varying;
-  for (auto name : mesh.getAxes().getAsRange<StringAttr>()) {
-    AxisList parts;
-    for (Attribute axis : split)
-      if (cast<AxisAttr>(axis).getName() == name)
-        parts.push_back(cast<AxisAttr>(axis));
-    llvm::sort(parts,
-               [](AxisAttr a, AxisAttr b) { return a.getPre() < b.getPre(); });
-    llvm::append_range(varying, parts);
+    llvm::append_range(split, dim.getAxes());
   }
   Attribute encoding;
-  if (!varying.empty() || sharding.isPartial())
-    encoding = LocalAttr::get(context, AxesAttr::get(context, varying),
-                              sharding.getMonoid(), sharding.getPartial());
+  AxesAttr varying = inMeshOrder(mesh, context, split);
+  if (!varying.getAxes().empty() || sharding.isPartial())
+    encoding = LocalAttr::get(
+        context, varying, sharding.getMonoid(),
+        inMeshOrder(mesh, context, sharding.getPartial().getAxes()));
   return RankedTensorType::get(shape, global.getElementType(), encoding);
 }
 

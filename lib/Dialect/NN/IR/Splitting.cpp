@@ -121,13 +121,23 @@ Operation *ReduceOp::buildSplit(OpBuilder &builder, ValueRange operands,
 // Ops on one dimension
 //===----------------------------------------------------------------------===//
 
-/// Sizes that dimension `dim` of a tensor with `dims` becomes.
-static Atoms getAtoms(const ShardingRule::Dims &dims, unsigned dim,
+/// Sizes that dimension `dim` of an operand or, behind those, result `tensor`
+/// becomes.
+static Atoms getAtoms(const ShardingRule &rule, unsigned tensor, unsigned dim,
                       const FactorSplit &split) {
+  bool isOperand = tensor < rule.operands.size();
+  const ShardingRule::Dims &dims =
+      isOperand ? rule.operands[tensor]
+                : rule.results[tensor - rule.operands.size()];
   Atoms atoms;
   for (unsigned factor : dims[dim])
     llvm::append_range(atoms, split.factors[factor]);
-  return atoms;
+  if (!split.keepsGroup[tensor][dim])
+    return atoms;
+  int64_t size = 1;
+  for (int64_t atom : atoms)
+    size *= atom;
+  return {size};
 }
 
 Operation *IotaOp::buildSplit(OpBuilder &builder, ValueRange operands,
@@ -135,7 +145,7 @@ Operation *IotaOp::buildSplit(OpBuilder &builder, ValueRange operands,
   ShardingRule rule = getShardingRule();
   int64_t dim = 0;
   for (int64_t d = 0; d < int64_t(getDim()); ++d)
-    dim += getAtoms(rule.results.front(), d, split).size();
+    dim += getAtoms(rule, rule.operands.size(), d, split).size();
   auto copy = cast<IotaOp>(cloneWithTypes(*this, builder, operands, types));
   copy.setDim(dim);
   return copy;
@@ -152,23 +162,27 @@ Operation *ConcatOp::buildSplit(OpBuilder &builder, ValueRange operands,
   ShardingRule rule = getShardingRule();
   int64_t dim = 0;
   for (int64_t d = 0; d < int64_t(getDim()); ++d)
-    dim += getAtoms(rule.results.front(), d, split).size();
+    dim += getAtoms(rule, rule.operands.size(), d, split).size();
   auto copy = cast<ConcatOp>(cloneWithTypes(*this, builder, operands, types));
   copy.setDim(dim);
   return copy;
 }
 
-/// Spreads per-dimension numbers over split dimensions: a dimension that is cut
-/// at multiples of its inner part has them, divided by that, on its outermost
-/// dimension and `inner(size)` on the others.
+bool nn::SliceOp::splitsTensorsAlike() { return true; }
+bool PadOp::splitsTensorsAlike() { return true; }
+bool ConcatOp::splitsTensorsAlike() { return true; }
+
+/// Spreads the numbers that there are per dimension of operand 0: a dimension
+/// that is cut at multiples of its inner part has them, divided by that, on its
+/// outermost dimension and `inner(size)` on the others.
 static SmallVector<int64_t> spread(ArrayRef<int64_t> values,
-                                   const ShardingRule::Dims &dims,
+                                   const ShardingRule &rule,
                                    const FactorSplit &split,
                                    llvm::function_ref<int64_t(int64_t)> inner,
                                    bool scales) {
   SmallVector<int64_t> result;
   for (auto [dim, value] : llvm::enumerate(values)) {
-    Atoms atoms = getAtoms(dims, dim, split);
+    Atoms atoms = getAtoms(rule, /*tensor=*/0, dim, split);
     int64_t below = 1;
     for (int64_t atom : ArrayRef(atoms).drop_front())
       below *= atom;
@@ -182,29 +196,27 @@ static SmallVector<int64_t> spread(ArrayRef<int64_t> values,
 Operation *nn::SliceOp::buildSplit(OpBuilder &builder, ValueRange operands,
                                    TypeRange types, const FactorSplit &split) {
   ShardingRule rule = getShardingRule();
-  const ShardingRule::Dims &dims = rule.operands.front();
   auto copy = cast<SliceOp>(cloneWithTypes(*this, builder, operands, types));
   copy.setStarts(spread(
-      getStarts(), dims, split, [](int64_t) { return 0; }, /*scales=*/true));
+      getStarts(), rule, split, [](int64_t) { return 0; }, /*scales=*/true));
   copy.setLimits(spread(
-      getLimits(), dims, split, [](int64_t size) { return size; },
+      getLimits(), rule, split, [](int64_t size) { return size; },
       /*scales=*/true));
   copy.setStrides(spread(
-      getStrides(), dims, split, [](int64_t) { return 1; }, /*scales=*/false));
+      getStrides(), rule, split, [](int64_t) { return 1; }, /*scales=*/false));
   return copy;
 }
 
 Operation *PadOp::buildSplit(OpBuilder &builder, ValueRange operands,
                              TypeRange types, const FactorSplit &split) {
   ShardingRule rule = getShardingRule();
-  const ShardingRule::Dims &dims = rule.operands.front();
   auto zero = [](int64_t) { return 0; };
   auto copy = cast<PadOp>(cloneWithTypes(*this, builder, operands, types));
-  copy.setLow(spread(getLow(), dims, split, zero, /*scales=*/true));
-  copy.setHigh(spread(getHigh(), dims, split, zero, /*scales=*/true));
+  copy.setLow(spread(getLow(), rule, split, zero, /*scales=*/true));
+  copy.setHigh(spread(getHigh(), rule, split, zero, /*scales=*/true));
   if (getInterior())
     copy.setInterior(
-        spread(*getInterior(), dims, split, zero, /*scales=*/false));
+        spread(*getInterior(), rule, split, zero, /*scales=*/false));
   return copy;
 }
 

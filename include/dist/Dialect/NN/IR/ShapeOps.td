@@ -10,7 +10,8 @@
 include "dist/Dialect/NN/IR/NNBase.td"
 
 def NN_SliceOp : NN_LinearOp<"slice", [
-    DeclareOpInterfaceMethods<SplittableOpInterface, ["buildSplit"]>,
+    DeclareOpInterfaceMethods<SplittableOpInterface,
+        ["buildSplit", "splitsTensorsAlike"]>,
     DeclareOpInterfaceMethods<LocalizableOpInterface>]> {
   let summary = "A strided part of a tensor";
   let description = [{
@@ -36,7 +37,8 @@ def NN_SliceOp : NN_LinearOp<"slice", [
 }
 
 def NN_PadOp : NN_LinearOp<"pad", [
-    DeclareOpInterfaceMethods<SplittableOpInterface, ["buildSplit"]>]> {
+    DeclareOpInterfaceMethods<SplittableOpInterface,
+        ["buildSplit", "splitsTensorsAlike"]>]> {
   let summary = "A tensor with a border";
   let description = [{
     `low` elements in front and `high` behind each dimension, of `value`;
@@ -63,7 +65,8 @@ def NN_PadOp : NN_LinearOp<"pad", [
 }
 
 def NN_ConcatOp : NN_LinearOp<"concat", [
-    DeclareOpInterfaceMethods<SplittableOpInterface, ["buildSplit"]>]> {
+    DeclareOpInterfaceMethods<SplittableOpInterface,
+        ["buildSplit", "splitsTensorsAlike"]>]> {
   let summary = "Tensors one behind the other";
   let description = [{
     ```mlir
