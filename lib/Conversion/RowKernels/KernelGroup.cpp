@@ -72,8 +72,7 @@ Access KernelGroup::getAccess(const KernelOutput &output) const {
 }
 
 static LogicalResult checkBuffer(Operation *op, Value buffer) {
-  if (!isa<BlockArgument>(buffer))
-    return op->emitOpError("expected a buffer that is a function argument");
+  assert(isa<BlockArgument>(buffer) && "no op of a kernel makes a buffer");
   auto type = dyn_cast<MemRefType>(buffer.getType());
   SmallVector<int64_t> strides;
   int64_t offset;

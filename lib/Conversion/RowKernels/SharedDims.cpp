@@ -24,7 +24,7 @@ class DimFinder {
 public:
   explicit DimFinder(MutableArrayRef<linalg::GenericOp> generics);
 
-  LogicalResult joinProduced();
+  void joinProduced();
   void joinInputs();
   LogicalResult joinStrays();
   FailureOr<SharedDims> number();
@@ -33,7 +33,7 @@ private:
   unsigned id(unsigned generic, unsigned loop) const {
     return first[generic] + loop;
   }
-  LogicalResult join(linalg::GenericOp op, unsigned a, unsigned b);
+  void join(unsigned a, unsigned b);
   bool canJoin(unsigned a, unsigned b) const;
   unsigned findMain() const;
 
@@ -54,12 +54,9 @@ DimFinder::DimFinder(MutableArrayRef<linalg::GenericOp> generics)
     classes.insert(loop);
 }
 
-LogicalResult DimFinder::join(linalg::GenericOp op, unsigned a, unsigned b) {
-  if (sizes[a] != sizes[b])
-    return op.emitOpError("reads a dimension of size ")
-           << sizes[a] << " with a loop of size " << sizes[b];
+void DimFinder::join(unsigned a, unsigned b) {
+  assert(sizes[a] == sizes[b] && "both are the size of one tensor's axis");
   classes.unionSets(a, b);
-  return success();
 }
 
 /// Joining must not make two loops of one generic the same.
@@ -90,8 +87,7 @@ static void forEachAxis(linalg::GenericOp op, OpOperand &operand,
       visit(dim.getPosition(), axis);
 }
 
-LogicalResult DimFinder::joinProduced() {
-  LogicalResult result = success();
+void DimFinder::joinProduced() {
   for (auto [index, op] : llvm::enumerate(generics)) {
     for (OpOperand &operand : op->getOpOperands()) {
       auto producer = operand.get().getDefiningOp<linalg::GenericOp>();
@@ -100,16 +96,13 @@ LogicalResult DimFinder::joinProduced() {
       unsigned from = llvm::find(generics, producer) - generics.begin();
       AffineMap map =
           producer.getIndexingMapMatchingResult(cast<OpResult>(operand.get()));
-      forEachAxis(
-          op, operand, [&, index = index](unsigned loop, unsigned axis) {
-            if (auto dim = dyn_cast<AffineDimExpr>(map.getResult(axis)))
-              if (failed(join(generics[index], id(from, dim.getPosition()),
-                              id(index, loop))))
-                result = failure();
-          });
+      forEachAxis(op, operand,
+                  [&, index = index](unsigned loop, unsigned axis) {
+                    if (auto dim = dyn_cast<AffineDimExpr>(map.getResult(axis)))
+                      join(id(from, dim.getPosition()), id(index, loop));
+                  });
     }
   }
-  return result;
 }
 
 void DimFinder::joinInputs() {
@@ -193,8 +186,7 @@ FailureOr<SharedDims> DimFinder::number() {
 FailureOr<SharedDims>
 dist::inferSharedDims(MutableArrayRef<linalg::GenericOp> generics) {
   DimFinder finder(generics);
-  if (failed(finder.joinProduced()))
-    return failure();
+  finder.joinProduced();
   finder.joinInputs();
   if (failed(finder.joinStrays()))
     return failure();

@@ -228,6 +228,34 @@ TEST_F(Program, SaysWhatIsWrong) {
               "calls 'norm', which has no lowered body");
   expectError(replaceAll(getText(1), "nn.input = \"x\"", "nn.input = \"w\""),
               "has two tensors named 'w'");
+  // An argument or a result of the step, its name, its attribute or its type.
+  struct Edit {
+    const char *from, *to, *message;
+  };
+  for (Edit edit : {
+           Edit{" {nn.lr}", "",
+                "has an argument #5 without an attribute that says what it is"},
+           Edit{"nn.param = \"b\", nn.init", "nn.param = \"w\", nn.init",
+                "w' twice"},
+           Edit{"{nn.param = \"frozen\"}, tensor<f32> {nn.loss}",
+                "{nn.param = \"other\"}, tensor<f32> {nn.loss}",
+                "other', but no such argument"},
+           Edit{"tensor<f32> {nn.param = \"b\"},\n",
+                "tensor<f32> {nn.param = \"w\"},\n",
+                "w', expected 'tensor<3xf32>'"},
+           Edit{"nn.input = \"x\"", "nn.input = \"\\FF\"",
+                "has a name that is not UTF-8"},
+           Edit{"dist.communicators = [[\"dp\"]]", "dist.communicators = [[1]]",
+                "expected an array of axes"},
+           Edit{"{nn.param = \"w\", nn.init",
+                "{dist.logical = \"(a\", nn.param = \"w\", nn.init",
+                "'dist.logical': "},
+           Edit{"call @norm(%r#1, %r#2) : (tensor<3xf32>, tensor<f32>) -> "
+                "tensor<f32>",
+                "arith.negf %r#2 : tensor<f32>",
+                "expected calls of segments only"},
+       })
+    expectError(replaceAll(getText(1), edit.from, edit.to), edit.message);
   expectError(replaceAll(getText(1), "dist_all_reduce", "dist_no_such_thing"),
               "the linker failed: ");
   options.cpu = "no-such-cpu";

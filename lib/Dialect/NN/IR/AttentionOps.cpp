@@ -293,9 +293,7 @@ FailureOr<SmallVector<Value>> AttentionOp::buildVjp(OpBuilder &builder,
                                                     ValueRange cotangents) {
   if (cotangents.size() > 1 && cotangents[1])
     return emitOpError("is not differentiable in its log-sum-exp");
-  if (!getLse())
-    return emitOpError("expects its log-sum-exp as a second result where it "
-                       "is differentiated");
+  assert(getLse() && "exposeResiduals gives it a second result");
   SmallVector<Type> types{getQ().getType(), getK().getType(), getV().getType()};
   if (getBias())
     types.push_back(getBias().getType());
