@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dist/Interpreter/InputSource.h"
+#include "io/PartialFile.h"
 #include "io/SafeTensors.h"
 
 using namespace llvm;
@@ -97,8 +98,11 @@ llvm::Error dist::interp::writeTensors(StringRef path,
     specs.push_back({name,
                      getFileType(tensor.getKind()),
                      {tensor.getShape().begin(), tensor.getShape().end()}});
+  io::Expected<io::PartialFile> partial = io::PartialFile::create(path.str());
+  if (!partial)
+    return toError(partial.takeError());
   io::Expected<io::SafeTensorsWriter> writer =
-      io::SafeTensorsWriter::create(path.str(), specs, {});
+      io::SafeTensorsWriter::create(partial->getPath(), specs, {});
   if (!writer)
     return toError(writer.takeError());
   for (const auto &[name, tensor] : tensors) {
@@ -107,6 +111,8 @@ llvm::Error dist::interp::writeTensors(StringRef path,
       return toError(std::move(error));
   }
   if (io::Error error = writer->finish())
+    return toError(std::move(error));
+  if (io::Error error = partial->commit())
     return toError(std::move(error));
   return llvm::Error::success();
 }

@@ -2,7 +2,6 @@
 """Lowers a model phase by phase and compares each phase with the step."""
 
 import pathlib
-import re
 import subprocess
 import sys
 
@@ -10,20 +9,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import legal  # noqa: E402
 from legal import Plan  # noqa: E402
 
-SGD = "optimizer=sgd momentum=0.9"
+SGD = "name=sgd,momentum=0.9,weight_decay=0.1"
 # With an eps of 1e-8 the division amplifies rounding without bound.
-ADAMW = "optimizer=adamw eps=1e-4 clip-norm=0.5"
-
-STEP = (
-    "builtin.module(dist-specialize-calls,dist-differentiate,dist-join-pads,"
-    "dist-build-step{{{}}},canonicalize,cse)"
-)
-SHARDED = (
-    "builtin.module(func.func(dist-decompose),canonicalize,cse,"
-    "dist-expose-factors,dist-propagate-shardings{{zero={}}})"
-)
-DELAYED = "builtin.module(dist-delay-partials)"
-LOCAL = "builtin.module(dist-partition,canonicalize,cse,func.func(dist-combine-reductions))"
+ADAMW = "name=adamw,eps=1e-4,clip_norm=0.5"
 
 
 class Refused(Exception):
@@ -51,24 +39,23 @@ class Toolbox:
             raise Refused(done.stderr[:2000] + done.stdout[-2000:])
         return done.stdout
 
-    def lower(self, source, name, pipeline):
+    def lower(self, source, name, flag):
         target = self.folder / f"{name}.mlir"
-        self.run("dist-opt", source, f"--pass-pipeline={pipeline}", "-o", target)
+        self.run("dist-opt", source, flag, "-o", target)
         return target
 
     def step(self, model, optimizer):
         """The one-device step of a model: what every other phase must equal."""
-        return self.lower(model, "step", STEP.format(optimizer))
+        return self.lower(model, "step", f"--dist-to-step=optimizer={optimizer}")
 
-    def phases(self, step, plan):
-        """The files of all phases behind `step`, by name."""
-        source = step
-        if plan.mesh:
-            source = self.folder / "meshed.mlir"
-            source.write_text(with_mesh(step.read_text(), plan.mesh))
-        sharded = self.lower(source, "sharded", SHARDED.format(plan.zero))
-        delayed = self.lower(sharded, "delayed", DELAYED)
-        local = self.lower(delayed, "local", LOCAL)
+    def phases(self, model, optimizer, plan):
+        """The files of all phases behind the step, by name."""
+        mesh = ",".join(f"{axis}={size}" for axis, size in plan.mesh)
+        options = f"optimizer={optimizer} mesh={mesh} zero={plan.zero}"
+        sharded = self.lower(model, "sharded", f"--dist-to-sharded={options}")
+        # The first pass of the phase local, whose result is still global.
+        delayed = self.lower(sharded, "delayed", "--dist-delay-partials")
+        local = self.lower(model, "local", f"--dist-to-local={options}")
         return {"sharded": sharded, "delayed": delayed, "local": local}
 
     def differences(self, program, step, steps=5):
@@ -81,20 +68,11 @@ class Toolbox:
         return {name: float(value.split()[0]) for name, value in lines}
 
 
-def with_mesh(module, mesh):
-    """The text of a module with a mesh in it, unless it has one."""
-    if "dist.mesh" in module:
-        return module
-    axes = ", ".join(f'"{name}"={size}' for name, size in mesh)
-    return re.sub(
-        r"^(module.*\{)$", rf"\1\n  dist.mesh @mesh <[{axes}]>", module, count=1, flags=re.M
-    )
-
-
-def check(tools, step, plan, tolerance=1e-10):
+def check(tools, model, optimizer, plan, tolerance=1e-10):
     """Every result of every phase that is not equal to the step's."""
     wrong = []
-    for phase, program in tools.phases(step, plan).items():
+    step = tools.step(model, optimizer)
+    for phase, program in tools.phases(model, optimizer, plan).items():
         differences = tools.differences(program, step)
         if not any(name.startswith("param:") for name in differences):
             wrong.append(f"{phase}: no parameters were compared")

@@ -24,7 +24,7 @@ def main():
         plan = Plan(parse_mesh(mesh), zero)
         with tempfile.TemporaryDirectory() as folder:
             tools = Toolbox(options.bin, folder)
-            wrong = check(tools, tools.step(options.program, optimizer), plan)
+            wrong = check(tools, options.program, optimizer, plan)
             local = (pathlib.Path(folder) / "local.mlir").read_text()
         for line in wrong:
             print(f"{plan}: {line}", file=sys.stderr)

@@ -275,7 +275,7 @@ def run_seed(tools, seed):
     path.write_text(model)
     reason = legal.refusal(model, plan)
     try:
-        wrong = check(tools, tools.step(path, choice.choice((SGD, ADAMW))), plan, 1e-9)
+        wrong = check(tools, path, choice.choice((SGD, ADAMW)), plan, 1e-9)
     except (Refused, AssertionError) as error:
         return model, plan, [] if reason and reason in str(error) else [f"stops: {error}"]
     return model, plan, ["is accepted"] if reason else wrong

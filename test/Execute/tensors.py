@@ -3,6 +3,7 @@
 
 import array
 import json
+import math
 import random
 import re
 import struct
@@ -24,25 +25,28 @@ def read(path):
     return tensors
 
 
+def write(path, tensors):
+    """Writes tensors given as (dtype, shape, values) by name."""
+    header, data = {}, b""
+    for name, (dtype, shape, values) in tensors.items():
+        begin = len(data)
+        data += array.array(CODES[dtype], values).tobytes()
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [begin, len(data)]}
+    blob = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(blob)) + blob + data)
+
+
 def write_batch(model, path, seed=1):
     """Random ids for the inputs of a model file, below its vocabulary."""
     text = model.read_text()
     vocab = int(re.search(r"nn\.embedding .* : \(tensor<(\d+)x", text).group(1))
     generator = random.Random(seed)
-    header, data = {}, b""
+    batch = {}
     for match in re.finditer(r'tensor<([\dx]+)xi32> {nn.input = "(\w+)"}', text):
         shape = [int(size) for size in match.group(1).split("x")]
-        count = 1
-        for size in shape:
-            count *= size
-        values = array.array("i", (generator.randrange(vocab) for _ in range(count)))
-        begin = len(data)
-        data += values.tobytes()
-        header[match.group(2)] = {
-            "dtype": "I32", "shape": shape, "data_offsets": [begin, len(data)]
-        }  # fmt: skip
-    blob = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(blob)) + blob + data)
+        values = [generator.randrange(vocab) for _ in range(math.prod(shape))]
+        batch[match.group(2)] = ("I32", shape, values)
+    write(path, batch)
 
 
 def largest(values):

@@ -10,6 +10,7 @@ import argparse
 import pathlib
 import random
 import re
+import resource
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ import time
 TOKEN = re.compile(r'"[^"\n]*"|[%@#!]?[\w.$]+|\s+|[^\w\s]')
 SEPARATOR = "\n// -----\n"
 BATCH = 16
+MEMORY = 8 << 30
 NUMBERS = ["0", "1", "2", "3", "7", "-1", "16", "48", "4294967296", "9223372036854775807",
            "99999999999999999999", "0.0", "-1.0", "1.0e300", "0x7FC00000"]  # fmt: skip
 WORDS = ["tensor<f32>", "tensor<?xf32>", "tensor<0x4xf32>", "tensor<8x16xi32>", "f64",
@@ -27,8 +29,8 @@ CRASHES = ("Assertion", "PLEASE submit a bug report", "Stack dump", "LLVM ERROR"
            "Sanitizer", "terminate called")  # fmt: skip
 
 
-def mutate(text, rng):
-    """`text` with one to four of its tokens changed."""
+def mutate(text, rng, words=WORDS):
+    """`text` with one to four of its tokens changed, some to `words`."""
     tokens = TOKEN.findall(text)
     for _ in range(rng.randint(1, 4)):
         index = rng.randrange(len(tokens))
@@ -43,7 +45,7 @@ def mutate(text, rng):
             del tokens[index]
             tokens = tokens or [" "]
         elif kind == 2:
-            tokens[index] = rng.choice(WORDS)
+            tokens[index] = rng.choice(words)
         elif kind == 3:
             tokens[index] = rng.choice(tokens)
         elif kind == 4:
@@ -54,12 +56,18 @@ def mutate(text, rng):
     return "".join(tokens)
 
 
+def limit_memory():
+    """Absurd sizes end in an error, not in the machine's swap."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
 def verdict(command, text, seconds):
     """What is wrong with how `command` ended on `text`; or nothing."""
     try:
         result = subprocess.run(
-            command, input=text.encode(), capture_output=True, timeout=seconds
-        )
+            command, input=text.encode(), capture_output=True, timeout=seconds,
+            preexec_fn=limit_memory,
+        )  # fmt: skip
     except subprocess.TimeoutExpired:
         return f"no end within {seconds} s"
     output = (result.stderr + result.stdout).decode(errors="replace")

@@ -26,7 +26,7 @@ class Optimizer:
         parser.add_argument("--beta2", type=float, default=0.95)
         parser.add_argument("--eps", type=float, default=1e-8)
         parser.add_argument("--momentum", type=float, default=0.0)
-        parser.add_argument("--weight-decay", type=float, default=0.1)
+        parser.add_argument("--weight-decay", type=float, help="0.1; of sgd 0")
         parser.add_argument("--clip-norm", type=float)
 
     def update(self, values, gradients, norm):
@@ -45,7 +45,11 @@ class Optimizer:
         }  # fmt: skip
 
     def decay(self, name):
-        return 0.0 if name in self.no_decay else self.options.weight_decay
+        if name in self.no_decay:
+            return 0.0
+        if self.options.weight_decay is None:  # the plan's defaults
+            return 0.1 if self.options.optimizer == "adamw" else 0.0
+        return self.options.weight_decay
 
     def moment(self, moments, name, value, beta, weight):
         moments[name] = (

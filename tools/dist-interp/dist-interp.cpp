@@ -14,6 +14,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
+#include <csignal>
 
 using namespace mlir;
 using namespace dist::interp;
@@ -168,6 +169,8 @@ static LogicalResult runTool() {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  // A file that may not grow is an error of the write, not the end.
+  std::signal(SIGXFSZ, SIG_IGN);
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv,
                               "Runs a program of any phase on all its ranks\n");

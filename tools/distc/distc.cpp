@@ -12,6 +12,7 @@
 #include "dist/Report/Report.h"
 #include "dist/Target/LibraryMemory.h"
 #include "dist/Target/Program.h"
+#include "io/PartialFile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -24,8 +25,8 @@
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/ToolOutputFile.h"
 #include <chrono>
+#include <csignal>
 
 using namespace mlir;
 using namespace dist;
@@ -43,14 +44,32 @@ static int writeFile(StringRef path,
     write(llvm::outs());
     return 0;
   }
-  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &os) {
+  io::Expected<io::PartialFile> partial = io::PartialFile::create(path.str());
+  if (!partial)
+    return fail("error: " + partial.takeError().message());
+  std::error_code error;
+  llvm::raw_fd_ostream os(partial->getPath(), error);
+  if (!error) {
     write(os);
-    return llvm::Error::success();
-  });
-  if (!error)
-    return 0;
-  return fail("error: cannot write '" + path +
-              "': " + llvm::toString(std::move(error)));
+    os.close();
+    error = os.error();
+    os.clear_error();
+  }
+  if (error)
+    return fail("error: cannot write '" + path + "': " + error.message());
+  if (io::Error failure = partial->commit())
+    return fail("error: " + failure.message());
+  return 0;
+}
+
+/// Ends with `status`, or with a failure where standard output is full.
+static int closeOutput(int status) {
+  llvm::outs().flush();
+  std::error_code error = llvm::outs().error();
+  llvm::outs().clear_error();
+  return error ? fail("error: cannot write to standard output: " +
+                      error.message())
+               : status;
 }
 
 static LogicalResult runPhase(ModuleOp module, Phase phase,
@@ -178,13 +197,15 @@ static void applyMlirFlags(const char *program, const CommandLine &line) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  // A file that may not grow is an error of the write, not the end.
+  std::signal(SIGXFSZ, SIG_IGN);
   llvm::Expected<CommandLine> line =
       parseCommandLine(ArrayRef(argv, argc).drop_front());
   if (!line)
     return fail(llvm::toString(line.takeError()));
   if (line->help) {
     printHelp(llvm::outs());
-    return 0;
+    return closeOutput(0);
   }
   applyMlirFlags(argv[0], *line);
 
@@ -199,5 +220,5 @@ int main(int argc, char **argv) {
   sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
   SourceMgrDiagnosticHandler handler(sources, &context);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
-  return module ? compile(*module, *line) : 1;
+  return closeOutput(module ? compile(*module, *line) : 1);
 }

@@ -91,8 +91,11 @@ parseSharding(BlockArgument argument, MeshOp mesh, const ConstraintPlan &wish) {
         mesh.getContext());
   }
   auto emitError = [&] {
-    return mlir::emitError(loc) << "constraint '" << wish.param
-                                << "': sharding " << wish.sharding << ": ";
+    InFlightDiagnostic diag = mlir::emitError(loc)
+                              << "constraint '" << wish.param << "': sharding "
+                              << wish.sharding << ": ";
+    diag.attachNote(argument.getLoc()) << "the parameter is here";
+    return diag;
   };
   auto sharding = dyn_cast_if_present<ShardingAttr>(parsed);
   if (!sharding) {
@@ -211,14 +214,17 @@ struct ApplyPlan : dist::impl::ApplyPlanBase<ApplyPlan> {
     func::FuncOp entry = lookupEntry(module);
     MeshOp meshOp = lookupMesh(module);
     if (!entry || !meshOp) {
-      module.emitError("the plan has constraints, but the module has no ")
+      emitError(getLocation(plan.constraints.front().where, module.getLoc()),
+                "the plan has constraints, but the module has no ")
           << (entry ? "mesh" : "entry function");
       return signalPassFailure();
     }
-    ConstraintWriter writer(entry, meshOp);
-    for (const ConstraintPlan &wish : plan.constraints)
-      if (failed(writer.write(wish)))
-        return signalPassFailure();
+    // The step and, beside it, the evaluation, which reads the same parameters.
+    for (auto func : module.getOps<func::FuncOp>())
+      for (const ConstraintPlan &wish : plan.constraints)
+        if (func.isPublic() &&
+            failed(ConstraintWriter(func, meshOp).write(wish)))
+          return signalPassFailure();
   }
 
 private:

@@ -148,11 +148,15 @@ void StepBuilder::createFunction() {
                               b.getFunctionType(argTypes, {}));
   step.setAllArgAttrs(argAttrs);
   step.addEntryBlock();
+  for (auto [from, to] : newArgOf)
+    step.getArgument(to).setLoc(grad.getArgument(from).getLoc());
   auto *state = stateArgs.begin();
   for (Parameter &param : params) {
     param.value = step.getArgument(newArgOf[param.modelArg]);
-    for (size_t i = 0; i < param.stateNames.size(); ++i)
+    for (size_t i = 0; i < param.stateNames.size(); ++i) {
       param.states.push_back(step.getArgument(*state++));
+      param.states.back().setLoc(param.value.getLoc());
+    }
   }
 }
 

@@ -359,6 +359,9 @@ LogicalResult Differentiator::run() {
                            b.getFunctionType(entry.getArgumentTypes(), {}));
   func.setPrivate();
   Block *block = func.addEntryBlock();
+  for (auto [from, to] :
+       llvm::zip_equal(entry.getArguments(), block->getArguments()))
+    to.setLoc(from.getLoc());
   symbols.insert(func);
   func->moveAfter(entry);
   func.setAllArgAttrs(SmallVector<DictionaryAttr>(

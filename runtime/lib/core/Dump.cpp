@@ -6,6 +6,8 @@
 
 #include "core/Dump.h"
 
+#include "io/PartialFile.h"
+
 using namespace dist;
 using io::Error;
 using io::Expected;
@@ -62,8 +64,11 @@ Error dist::writeDump(const std::string &path, const TensorStore &store,
   std::vector<io::TensorSpec> specs;
   for (const Entry &entry : entries)
     specs.push_back(entry.spec);
+  Expected<io::PartialFile> partial = io::PartialFile::create(path);
+  if (!partial)
+    return partial.takeError();
   Expected<io::SafeTensorsWriter> writer =
-      io::SafeTensorsWriter::create(path, specs, {});
+      io::SafeTensorsWriter::create(partial->getPath(), specs, {});
   if (!writer)
     return writer.takeError();
   for (const Entry &entry : entries) {
@@ -72,5 +77,7 @@ Error dist::writeDump(const std::string &path, const TensorStore &store,
             writer->append(data.data(), static_cast<int64_t>(data.size())))
       return error;
   }
-  return writer->finish();
+  if (Error error = writer->finish())
+    return error;
+  return partial->commit();
 }

@@ -14,7 +14,7 @@ namespace dist {
 
 /// Writes `scalars` by their names (`loss`, `grad_norm`), every parameter as
 /// `param:NAME` and every gradient of `tap` (null: none) as `grad:NAME`, each
-/// at its logical shape.
+/// at its logical shape. A file at `path` is replaced once all is written.
 io::Error writeDump(const std::string &path, const TensorStore &store,
                     std::span<const TensorInfo *const> scalars,
                     const GradientTap *tap);

@@ -88,6 +88,39 @@ void TensorStore::gather(size_t index, void *to) const {
                   io::fromABI(tensor.dtype), to);
 }
 
+/// The rank whose block of a tensor stands for that of `rank` in files.
+const dist_rank &TensorStore::getOwner(size_t index,
+                                       const dist_rank &rank) const {
+  for (const dist_rank *other : ranks)
+    if (getInfo(index).layout.isOwner(manifest.mesh, other->index) &&
+        getBlock(index, *other).offsets == getBlock(index, rank).offsets)
+      return *other;
+  return rank;
+}
+
+Error TensorStore::checkReplicas() const {
+  for (size_t i = 0; i < getNumTensors(); ++i) {
+    const TensorInfo &info = getInfo(i);
+    if (info.role != Role::Param && info.role != Role::State)
+      continue;
+    int64_t bytes = sizeOf(info.dtype);
+    for (const dist_rank *rank : ranks) {
+      const dist_rank &owner = getOwner(i, *rank);
+      const char *ours = getData(i, *rank), *theirs = getData(i, owner);
+      bool isEqual = true;
+      getBlock(i, *rank).forEachRow([&](int64_t, int64_t row, int64_t count) {
+        isEqual &= std::memcmp(ours + row * bytes, theirs + row * bytes,
+                               count * bytes) == 0;
+      });
+      if (!isEqual)
+        return io::makeError("'%s' differs between ranks %d and %d, which have "
+                             "the same block of it",
+                             info.name.c_str(), owner.index, rank->index);
+    }
+  }
+  return Error::success();
+}
+
 double TensorStore::readScalar(const TensorInfo &tensor) const {
   return loadAsDouble(tensor.dtype, ranks[0]->arena + tensor.offset, 0);
 }

@@ -45,6 +45,10 @@ public:
     return rank.arena + getInfo(index).offset;
   }
 
+  /// An error if two ranks that have the same block of a parameter or a state
+  /// differ in it: ranks compute what is replicated each for itself.
+  io::Error checkReplicas() const;
+
   /// Name, type and logical shape for files.
   io::TensorSpec getSpec(size_t index) const;
 
@@ -56,6 +60,8 @@ public:
   void writeKey(const TensorInfo &tensor, uint32_t low, uint32_t high);
 
 private:
+  const dist_rank &getOwner(size_t index, const dist_rank &rank) const;
+
   const Manifest &manifest;
   std::vector<dist_rank *> ranks;
   std::vector<std::vector<io::TensorBlock>> blocks; ///< by tensor and rank

@@ -6,6 +6,8 @@
 
 #include "core/Trace.h"
 
+#include "io/PartialFile.h"
+
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -42,7 +44,10 @@ static void writeEvent(std::FILE *file, size_t rank, const Operation &operation,
 
 io::Error dist::writeTraces(const std::string &path,
                             const std::vector<Trace> &traces, int64_t origin) {
-  std::FILE *file = std::fopen(path.c_str(), "w");
+  io::Expected<io::PartialFile> partial = io::PartialFile::create(path);
+  if (!partial)
+    return partial.takeError();
+  std::FILE *file = std::fopen(partial->getPath().c_str(), "w");
   if (!file)
     return io::makeError("cannot write trace '%s': %s", path.c_str(),
                          std::strerror(errno));
@@ -58,6 +63,7 @@ io::Error dist::writeTraces(const std::string &path,
   bool failed = std::ferror(file) != 0;
   failed |= std::fclose(file) != 0;
   if (failed)
-    return io::makeError("cannot write trace '%s'", path.c_str());
-  return io::Error::success();
+    return io::makeError("cannot write trace '%s': %s", path.c_str(),
+                         std::strerror(errno));
+  return partial->commit();
 }

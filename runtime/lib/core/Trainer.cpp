@@ -7,13 +7,12 @@
 #include "core/Trainer.h"
 
 #include "core/Dump.h"
+#include "io/PartialFile.h"
 #include "io/Philox.h"
 
-#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <unistd.h>
 
 using namespace dist;
@@ -131,23 +130,14 @@ Error Trainer::openFeeds() {
   return Error::success();
 }
 
-/// An error if `path` could not be written, found without touching it.
+/// An error if `path` could not be replaced, found without touching it.
 static Error checkWritable(const char *option, const std::string &path) {
   if (path.empty())
     return Error::success();
-  std::error_code failure;
-  std::filesystem::path file = path, folder = file.parent_path();
-  bool there = std::filesystem::exists(file, failure);
-  if (std::filesystem::is_directory(file, failure))
-    return makeError("%s: '%s' is a folder, expected a file", option,
-                     path.c_str());
-  const std::string &target = there            ? path
-                              : folder.empty() ? "."
-                                               : folder.string();
-  if (access(target.c_str(), W_OK) != 0)
-    return makeError("%s: cannot write '%s': %s", option, path.c_str(),
-                     std::strerror(errno));
-  return Error::success();
+  Expected<io::PartialFile> partial = io::PartialFile::create(path);
+  if (partial)
+    return Error::success();
+  return makeError("%s: %s", option, partial.takeError().message().c_str());
 }
 
 Error Trainer::openFiles() {
@@ -303,24 +293,45 @@ Expected<ExitStatus> Trainer::train(Interrupts &interrupts) {
     if (interrupts.hasCome())
       status = kExitInterrupted;
     else if (options.saveEvery && state.step < lastStep &&
-             isDue(options.saveEvery))
+             isDue(options.saveEvery)) {
+      if (!haveEqualReplicas())
+        return kExitRankFailed;
       if (Error error = save())
         return error;
+    }
   }
   progress->finish();
-  if (!options.save.empty())
-    if (Error error = save())
-      return error;
-  // The gradients are those of the last step only.
-  if (!options.dump.empty() && status == kExitDone)
-    if (Error error = dump())
-      return error;
-  return status;
+  return writeResults(status);
 }
 
 //===----------------------------------------------------------------------===//
 // Files
 //===----------------------------------------------------------------------===//
+
+/// False, with a message, if ranks have come apart: no input is at fault, and
+/// a file with the values of some of them would hide it.
+bool Trainer::haveEqualReplicas() const {
+  Error error = store.checkReplicas();
+  if (error)
+    std::fprintf(stderr, "error: step %lld: %s\n",
+                 static_cast<long long>(state.step), error.message().c_str());
+  return !error;
+}
+
+/// What was asked for at the end of a run that ends with `status`.
+Expected<ExitStatus> Trainer::writeResults(ExitStatus status) {
+  // The gradients are those of the last step only.
+  bool isDumped = !options.dump.empty() && status == kExitDone;
+  if ((isDumped || !options.save.empty()) && !haveEqualReplicas())
+    return kExitRankFailed;
+  if (!options.save.empty())
+    if (Error error = save())
+      return error;
+  if (isDumped)
+    if (Error error = dump())
+      return error;
+  return status;
+}
 
 Error Trainer::save() {
   std::vector<size_t> saved;

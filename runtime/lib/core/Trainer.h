@@ -47,6 +47,8 @@ private:
   void writeScalars(double lr);
   void readResults(int64_t nanoseconds);
   bool isDue(int64_t every) const;
+  bool haveEqualReplicas() const;
+  io::Expected<ExitStatus> writeResults(ExitStatus status);
   io::Error save();
   io::Error dump();
 

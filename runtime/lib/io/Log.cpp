@@ -69,6 +69,7 @@ Expected<Log> Log::open(const std::string &path,
   if (log.descriptor < 0)
     return makeError("cannot write log '%s': %s", path.c_str(),
                      std::strerror(errno));
+  log.fileBytes = ::lseek(log.descriptor, 0, SEEK_END); // none of a device
   size_t bytes = std::strlen(kEnd);
   for (const char *key : kKeys)
     bytes += std::strlen(key) + kNumberBytes;
@@ -83,7 +84,8 @@ Expected<Log> Log::open(const std::string &path,
 Log::Log(Log &&other) noexcept
     : path(std::move(other.path)), keys(std::move(other.keys)),
       line(std::move(other.line)),
-      descriptor(std::exchange(other.descriptor, -1)) {}
+      descriptor(std::exchange(other.descriptor, -1)),
+      fileBytes(other.fileBytes) {}
 
 Log::~Log() {
   if (descriptor >= 0)
@@ -107,9 +109,14 @@ Error Log::write(const StepRecord &record) {
   for (size_t i = 0; i < metrics; ++i)
     writer << keys[i] << std::optional<double>(record.metrics[i]);
   writer << kEnd;
-  if (Error error = writeAll(descriptor, line.data(), writer.size()))
+  if (Error error = writeAll(descriptor, line.data(), writer.size())) {
+    // Half a line would make the whole log unreadable.
+    if (fileBytes >= 0)
+      (void)::ftruncate(descriptor, fileBytes);
     return makeError("cannot write log '%s': %s", path.c_str(),
                      error.message().c_str());
+  }
+  fileBytes += fileBytes < 0 ? 0 : writer.size();
   return Error::success();
 }
 

@@ -43,6 +43,7 @@ public:
   Log &operator=(Log &&) = delete;
   ~Log();
 
+  /// Writes one line, or on an error nothing of it.
   Error write(const StepRecord &record);
 
 private:
@@ -52,6 +53,7 @@ private:
   std::vector<std::string> keys; ///< `,"NAME":`, escaped
   std::string line;              ///< as long as any line can be
   int descriptor = -1;
+  int64_t fileBytes = -1; ///< so far; less than 0 of a device
 };
 
 /// One line on a terminal, rewritten at most ten times a second and at the last

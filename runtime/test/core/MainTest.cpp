@@ -6,6 +6,7 @@
 
 #include "../io/TempFolder.h"
 #include "TinyProgram.h"
+#include "core/Rank.h"
 #include "io/SafeTensors.h"
 
 #include <algorithm>
@@ -280,6 +281,25 @@ TEST_F(Main, SignalEndsAfterTheStep) {
     EXPECT_EQ(two.run({"--steps", "3", "--load", "saved", "--dump", "out"}), 0)
         << two.errors;
   }
+}
+
+// Parameters that are stored twice are compared before they are written.
+TEST_F(Main, ReplicasThatDifferAreNotSaved) {
+  TinyProgram two(2);
+  tinyHook.body = [](dist_rank *rank, int64_t step) {
+    if (step == 2 && rank->index == 1)
+      HandProgram::at<float>(rank->arena, TinyProgram::kParameterOffset)[2] = 7;
+  };
+  EXPECT_EQ(two.run({"--steps=1", "--inputs=in.safetensors", "--save=saved"}),
+            0);
+  Floats before = read("saved/model-00001-of-00001.safetensors");
+  EXPECT_EQ(two.run({"--steps=3", "--inputs=in.safetensors", "--save=saved",
+                     "--dump=out"}),
+            3);
+  EXPECT_EQ(two.errors, "error: step 3: 'w' differs between ranks 0 and 1, "
+                        "which have the same block of it\n");
+  EXPECT_EQ(read("saved/model-00001-of-00001.safetensors"), before);
+  EXPECT_FALSE(std::filesystem::exists("out"));
 }
 
 TEST_F(Main, IndexErrorIsTheInputsFault) {

@@ -10,9 +10,12 @@
 #include "TempFolder.h"
 
 #include <cmath>
+#include <csignal>
 #include <fcntl.h>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace dist::io;
@@ -115,6 +118,28 @@ TEST(Log, Errors) {
   ASSERT_TRUE(log);
   EXPECT_MESSAGE(log->write(makeRecord()),
                  "cannot write log '/dev/full': No space left on device");
+}
+
+// A limit in the middle of the second line: the first stays, alone and whole.
+TEST(Log, AFullDiskLeavesWholeLines) {
+  TempFolder folder;
+  pid_t child = ::fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    struct rlimit small = {300, 300};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+    Expected<Log> log = Log::open(folder / "log", {}, false);
+    bool isFull = log && !log->write(makeRecord()) &&
+                  log->write(makeRecord()).message().find("File too large") !=
+                      std::string::npos;
+    ::_exit(isFull ? 0 : 1);
+  }
+  int status = 1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  std::string text = TempFolder::read(folder / "log");
+  EXPECT_TRUE(text.ends_with("}\n"));
+  EXPECT_EQ(json::parse(text)["step"], 3);
 }
 
 /// What a progress line writes into a file.
