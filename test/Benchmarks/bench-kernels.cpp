@@ -14,8 +14,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PoolRank.h"
 #include "host/Kernels.h"
-#include "host/ThreadPool.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,16 +27,6 @@
 #include <vector>
 
 using namespace dist;
-
-/// A rank that is nothing but its pool.
-struct dist_rank {
-  ThreadPool pool;
-};
-
-void dist_parallel_for(dist_rank *rank, dist_task task, void *args,
-                       int64_t rows, int64_t grain) {
-  rank->pool.parallelFor(task, args, rows, grain);
-}
 
 namespace {
 

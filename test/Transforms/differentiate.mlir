@@ -29,6 +29,37 @@ func.func @loss(%x: tensor<8x4xf32> {nn.input = "x"}, %w: tensor<4x4xf32> {nn.pa
 
 // -----
 
+// What only renames elements is not kept: of q, k and v the product that they
+// are slices of, of an attention's result the order that its reader wants.
+// CHECK-LABEL: func.func private @heads_fwd(
+// CHECK:         %[[QKV:.*]] = nn.einsum
+// CHECK:         %[[O:.*]], %[[LSE:.*]] = nn.attention
+// CHECK:         %[[MERGED:.*]] = nn.rearrange "b h s k -> b s (h k)"(%[[O]])
+// CHECK:         return %[[MERGED]], %[[MERGED]], %[[QKV]], %[[LSE]]
+// CHECK-LABEL: func.func private @heads_bwd(
+// CHECK:         %[[BACK:.*]] = nn.rearrange "b s (h k) -> b h s k"
+// CHECK:         nn.attention_grad {{.*}}, %[[BACK]], %{{.*}}, %{{.*}}
+func.func private @heads(%x: tensor<2x8x4xf32>, %w: tensor<4x12xf32>) -> tensor<2x8x4xf32> {
+  %qkv = nn.einsum "b s d, d e -> b s e"(%x, %w) : (tensor<2x8x4xf32>, tensor<4x12xf32>) -> tensor<2x8x12xf32>
+  %split = nn.rearrange "b s (c h k) -> c b h s k"(%qkv) {c = 3 : i64, h = 2 : i64} : (tensor<2x8x12xf32>) -> tensor<3x2x2x8x2xf32>
+  %q0 = nn.slice %split {starts = array<i64: 0, 0, 0, 0, 0>, limits = array<i64: 1, 2, 2, 8, 2>, strides = array<i64: 1, 1, 1, 1, 1>} : (tensor<3x2x2x8x2xf32>) -> tensor<1x2x2x8x2xf32>
+  %k0 = nn.slice %split {starts = array<i64: 1, 0, 0, 0, 0>, limits = array<i64: 2, 2, 2, 8, 2>, strides = array<i64: 1, 1, 1, 1, 1>} : (tensor<3x2x2x8x2xf32>) -> tensor<1x2x2x8x2xf32>
+  %v0 = nn.slice %split {starts = array<i64: 2, 0, 0, 0, 0>, limits = array<i64: 3, 2, 2, 8, 2>, strides = array<i64: 1, 1, 1, 1, 1>} : (tensor<3x2x2x8x2xf32>) -> tensor<1x2x2x8x2xf32>
+  %q = nn.rearrange "1 b h s k -> b h s k"(%q0) : (tensor<1x2x2x8x2xf32>) -> tensor<2x2x8x2xf32>
+  %k = nn.rearrange "1 b h s k -> b h s k"(%k0) : (tensor<1x2x2x8x2xf32>) -> tensor<2x2x8x2xf32>
+  %v = nn.rearrange "1 b h s k -> b h s k"(%v0) : (tensor<1x2x2x8x2xf32>) -> tensor<2x2x8x2xf32>
+  %o = nn.attention %q, %k, %v {causal, scale = 0.5 : f32} : (tensor<2x2x8x2xf32>, tensor<2x2x8x2xf32>, tensor<2x2x8x2xf32>) -> tensor<2x2x8x2xf32>
+  %merged = nn.rearrange "b h s k -> b s (h k)"(%o) : (tensor<2x2x8x2xf32>) -> tensor<2x8x4xf32>
+  return %merged : tensor<2x8x4xf32>
+}
+func.func @loss(%x: tensor<2x8x4xf32> {nn.input = "x"}, %w: tensor<4x12xf32> {nn.param = "w"}, %u: tensor<2x8x4xf32> {nn.input = "u"}) -> tensor<f32> {
+  %1 = func.call @heads(%x, %w) : (tensor<2x8x4xf32>, tensor<4x12xf32>) -> tensor<2x8x4xf32>
+  %2 = nn.einsum "b s d, b s d ->"(%1, %u) : (tensor<2x8x4xf32>, tensor<2x8x4xf32>) -> tensor<f32>
+  return %2 : tensor<f32>
+}
+
+// -----
+
 // expected-error@+1 {{has no function 'loss'}}
 module {
   func.func @other(%x: tensor<f32>) -> tensor<f32> {

@@ -37,6 +37,25 @@ Value dist::lookupIndexedOperand(Operation *op) {
   return {};
 }
 
+/// What `ops` come from: the ops of the model or of the optimizer where they
+/// are known, else the ops themselves.
+static std::string describe(ArrayRef<Operation *> ops) {
+  llvm::SetVector<StringRef> names;
+  for (Operation *op : ops)
+    if (auto origin = dyn_cast<NameLoc>(op->getLoc()))
+      names.insert(origin.getName());
+    else if (!isa<nn::RepeatOp, arith::ConstantOp>(op))
+      names.insert(op->getName().stripDialect());
+  return llvm::join(names, " ");
+}
+
+static std::string describe(RankedTensorType type) {
+  return llvm::join(
+      llvm::map_range(type.getShape(),
+                      [](int64_t size) { return std::to_string(size); }),
+      "x");
+}
+
 /// Stores the first position of this device's block in a scalar buffer.
 static Value buildOffset(SegmentBuilder &b,
                          const KernelWriter::Offset &offset) {
@@ -49,17 +68,56 @@ static Value buildOffset(SegmentBuilder &b,
   return buffer;
 }
 
+/// Calls the kernel of the tables that `op` reads; where they lie.
+static SmallVector<View> buildAngles(SegmentBuilder &b, nn::RopeOp op) {
+  func::FuncOp kernel = KernelWriter(b, {op.getOperation()}).writeAngles(op);
+  RankedTensorType type = KernelWriter::getAngleType(op);
+  SmallVector<View> tables{b.allocateTemporary(type),
+                           b.allocateTemporary(type)};
+  SmallVector<Value> arguments{b.getRank(), b.getMemref(op.getPositions())};
+  if (op.getFreqs())
+    arguments.push_back(b.getMemref(op.getFreqs()));
+  for (const View &table : tables)
+    arguments.push_back(b.getMemref(table, type));
+  b.mark("kernel", "angles");
+  func::CallOp::create(b, b.getPool().intern(kernel), arguments);
+  b.nextUnit();
+  return tables;
+}
+
+/// What `writer`'s kernel reads behind its outputs.
+static SmallVector<Value> buildExtras(SegmentBuilder &b,
+                                      const KernelWriter &writer) {
+  // All tables first: buffers live while the kernel of the same unit runs.
+  llvm::DenseMap<Operation *, SmallVector<View>> tables;
+  for (const KernelWriter::Extra &extra : writer.getExtras())
+    if (const auto *op = std::get_if<nn::RopeOp>(&extra))
+      tables[*op] = buildAngles(b, *op);
+  SmallVector<Value> extras;
+  for (const KernelWriter::Extra &extra : writer.getExtras()) {
+    if (const auto *offset = std::get_if<KernelWriter::Offset>(&extra)) {
+      extras.push_back(buildOffset(b, *offset));
+      continue;
+    }
+    auto op = std::get<nn::RopeOp>(extra);
+    for (const View &table : tables[op])
+      extras.push_back(b.getMemref(table, KernelWriter::getAngleType(op)));
+  }
+  return extras;
+}
+
 /// Calls `kernel`, which `writer` wrote, with `workspaceBytes` of scratch.
 static void callKernel(SegmentBuilder &b, KernelWriter &writer,
-                       func::FuncOp kernel, int64_t workspaceBytes) {
+                       func::FuncOp kernel, StringRef name,
+                       int64_t workspaceBytes) {
+  SmallVector<Value> extras = buildExtras(b, writer);
   SmallVector<Value> arguments{b.getRank()};
   for (Value input : writer.getInputs())
     arguments.push_back(b.getMemref(input));
   for (Value output : writer.getOutputs())
     if (!writer.getReplaced(output))
       arguments.push_back(b.getMemref(output));
-  for (const KernelWriter::Offset &offset : writer.getOffsets())
-    arguments.push_back(buildOffset(b, offset));
+  llvm::append_range(arguments, extras);
   if (workspaceBytes > 0) {
     auto type = MemRefType::get({workspaceBytes}, b.getI8Type());
     unsigned index = kernel.getNumArguments();
@@ -67,6 +125,7 @@ static void callKernel(SegmentBuilder &b, KernelWriter &writer,
     kernel.setArgAttr(index, "dist.workspace", b.getUnitAttr());
     arguments.push_back(b.getScratch(workspaceBytes));
   }
+  b.mark("kernel", name);
   func::CallOp::create(b, b.getPool().intern(kernel), arguments);
 }
 
@@ -80,7 +139,7 @@ static SmallVector<Value> allocateOutputs(SegmentBuilder &b,
       continue;
     if (b.replaceArgument(output, ops))
       replacing.push_back(output);
-    else
+    else if (!placeForReaders(b, output))
       b.allocate(output);
   }
   return replacing;
@@ -102,7 +161,7 @@ static LogicalResult lowerAsOne(SegmentBuilder &b, ArrayRef<Operation *> ops,
     workspace = computeRowKernelWorkspace(kernel);
   }
   if (succeeded(workspace)) {
-    callKernel(b, writer, kernel, *workspace);
+    callKernel(b, writer, kernel, describe(ops), *workspace);
     b.nextUnit();
     return success();
   }
@@ -166,6 +225,7 @@ LogicalResult dist::lowerCopy(SegmentBuilder &b, RankedTensorType type,
   func::ReturnOp::create(k);
   if (failed(computeRowKernelWorkspace(kernel)))
     return failure();
+  b.mark("copy", describe(type));
   func::CallOp::create(b, pool.intern(kernel),
                        ValueRange{b.getRank(), source, target});
   b.nextUnit();

@@ -20,7 +20,7 @@ using namespace dist;
 Value KernelWriter::getOffset(PlaceAttr place, unsigned dim, int64_t block) {
   if (!place || place.getDims()[dim].empty())
     return nullptr;
-  offsets.push_back({place, dim, block});
+  extras.push_back(Offset{place, dim, block});
   auto type = RankedTensorType::get({}, b.getI64Type());
   Value buffer = kernel.getBody().front().addArgument(
       MemRefType::get({}, b.getI64Type()), b.getLoc());
@@ -169,100 +169,6 @@ Value KernelWriter::writeEmbedding(nn::EmbeddingOp op) {
         Value none = arith::ConstantOp::create(
             nested, nested.getFloatAttr(type.getElementType(), 0));
         return arith::SelectOp::create(nested, isHere, element, none);
-      });
-}
-
-static Value constantF64(ImplicitLocOpBuilder &b, double value) {
-  return arith::ConstantOp::create(b, b.getF64FloatAttr(value));
-}
-
-/// The angle in f64, rounded once behind its sine and cosine.
-Value KernelWriter::writeRope(nn::RopeOp op) {
-  auto type = typeOf(op.getResult());
-  Type element = type.getElementType();
-  int64_t rank = type.getRank();
-  int64_t dims = op.getDims().value_or(type.getShape().back());
-  int64_t half = dims / 2;
-  bool isPaired = op.getInterleaved();
-  SmallVector<AffineExpr> exprs;
-  if (typeOf(op.getPositions()).getRank() == 2)
-    exprs.push_back(b.getAffineDimExpr(0));
-  exprs.push_back(b.getAffineDimExpr(rank - 2));
-  SmallVector<Value> operands{lookup(op.getInput()), lookup(op.getPositions())};
-  SmallVector<AffineMap> maps{b.getMultiDimIdentityMap(rank),
-                              AffineMap::get(rank, 0, exprs, b.getContext())};
-  Value input = operands[0];
-  Value freqs = op.getFreqs() ? lookup(op.getFreqs()) : Value();
-  return writeMap(
-      type, operands, maps,
-      [&](ImplicitLocOpBuilder &nested, ValueRange args) -> Value {
-        Type f64 = nested.getF64Type(), i64 = nested.getI64Type();
-        auto number = [&](int64_t value) -> Value {
-          return arith::ConstantOp::create(nested,
-                                           nested.getI64IntegerAttr(value));
-        };
-        Value j = getPosition(nested, rank - 1, nullptr);
-        Value isFirst, pair, frequency;
-        if (isPaired) {
-          Value odd = arith::AndIOp::create(nested, j, number(1));
-          isFirst = arith::CmpIOp::create(nested, arith::CmpIPredicate::eq, odd,
-                                          number(0));
-          pair = arith::XOrIOp::create(nested, j, number(1));
-          frequency = arith::ShRUIOp::create(nested, j, number(1));
-        } else {
-          isFirst = arith::CmpIOp::create(nested, arith::CmpIPredicate::ult, j,
-                                          number(half));
-          Value up = arith::AddIOp::create(nested, j, number(half));
-          Value down = arith::SubIOp::create(nested, j, number(half));
-          pair = arith::SelectOp::create(nested, isFirst, up, down);
-          frequency = arith::SelectOp::create(nested, isFirst, j, down);
-        }
-        Value isRotated = arith::CmpIOp::create(
-            nested, arith::CmpIPredicate::ult, j, number(dims));
-        pair = arith::SelectOp::create(nested, isRotated, pair, j);
-        frequency =
-            arith::SelectOp::create(nested, isRotated, frequency, number(0));
-        Value angle;
-        if (freqs) {
-          Value at = arith::IndexCastOp::create(nested, nested.getIndexType(),
-                                                frequency);
-          angle = tensor::ExtractOp::create(nested, freqs, at);
-          if (!angle.getType().isF64())
-            angle = arith::ExtFOp::create(nested, f64, angle);
-        } else {
-          double theta = op.getThetaAttr().getValueAsDouble();
-          Value power = arith::MulFOp::create(
-              nested, arith::SIToFPOp::create(nested, f64, frequency),
-              constantF64(nested, -2.0 * std::log(theta) / double(dims)));
-          angle = math::ExpOp::create(nested, power);
-        }
-        Value position = args[1];
-        if (position.getType() != i64)
-          position = arith::ExtSIOp::create(nested, i64, position);
-        angle = arith::MulFOp::create(
-            nested, angle, arith::SIToFPOp::create(nested, f64, position));
-        auto round = [&](Value value) -> Value {
-          return element.isF64()
-                     ? value
-                     : arith::TruncFOp::create(nested, element, value)
-                           .getResult();
-        };
-        Value cosine = round(math::CosOp::create(nested, angle));
-        Value sine = round(math::SinOp::create(nested, angle));
-        SmallVector<Value> at;
-        for (int64_t dim = 0; dim + 1 < rank; ++dim)
-          at.push_back(linalg::IndexOp::create(nested, dim));
-        at.push_back(
-            arith::IndexCastOp::create(nested, nested.getIndexType(), pair));
-        Value other = tensor::ExtractOp::create(nested, input, at);
-        Value swing = arith::MulFOp::create(nested, other, sine);
-        Value keep = arith::MulFOp::create(nested, args[0], cosine);
-        Value minus = arith::SubFOp::create(nested, keep, swing);
-        Value plus = arith::AddFOp::create(nested, keep, swing);
-        bool inverse = op.getInverse();
-        Value rotated = arith::SelectOp::create(
-            nested, isFirst, inverse ? plus : minus, inverse ? minus : plus);
-        return arith::SelectOp::create(nested, isRotated, rotated, args[0]);
       });
 }
 

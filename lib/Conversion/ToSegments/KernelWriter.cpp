@@ -35,7 +35,9 @@ KernelWriter::KernelWriter(SegmentBuilder &segment, ArrayRef<Operation *> ops)
 void KernelWriter::collect() {
   llvm::SmallPtrSet<Operation *, 16> inside(ops.begin(), ops.end());
   for (Operation *op : ops) {
-    for (Value operand : op->getOperands())
+    // Of the positions, a rotation reads tables.
+    unsigned count = isa<nn::RopeOp>(op) ? 1 : op->getNumOperands();
+    for (Value operand : op->getOperands().take_front(count))
       if (!inside.contains(operand.getDefiningOp()) &&
           (!getSplat(operand) || readsBuffers(op)))
         inputs.insert(operand);
@@ -250,27 +252,30 @@ void KernelWriter::writeOp(Operation *op) {
 
 std::optional<unsigned> KernelWriter::getReplaced(Value output) const {
   for (auto [index, input] : llvm::enumerate(inputs))
-    if (segment.getView(input).root == segment.getView(output).root)
+    if (segment.getView(input) == segment.getView(output))
       return index;
   return std::nullopt;
 }
 
-func::FuncOp KernelWriter::write() {
-  MLIRContext *context = b.getContext();
-  OpBuilder::InsertionGuard guard(b);
+void KernelWriter::createKernel(TypeRange types) {
   b.setInsertionPointToEnd(segment.getPool().getModule().getBody());
-  SmallVector<Type> types{LLVM::LLVMPointerType::get(context)};
+  kernel =
+      func::FuncOp::create(b, b.getLoc(), "k", b.getFunctionType(types, {}));
+  kernel->setAttr("dist.kernel", b.getUnitAttr());
+  kernel.setPrivate();
+  b.setInsertionPointToStart(kernel.addEntryBlock());
+}
+
+func::FuncOp KernelWriter::write() {
+  OpBuilder::InsertionGuard guard(b);
+  SmallVector<Type> types{LLVM::LLVMPointerType::get(b.getContext())};
   for (Value input : inputs)
     types.push_back(getMemrefType(segment.getView(input), typeOf(input)));
   for (Value output : outputs)
     if (!getReplaced(output))
       types.push_back(getMemrefType(segment.getView(output), typeOf(output)));
-  kernel =
-      func::FuncOp::create(b, b.getLoc(), "k", b.getFunctionType(types, {}));
-  kernel->setAttr("dist.kernel", b.getUnitAttr());
-  kernel.setPrivate();
-  Block *block = kernel.addEntryBlock();
-  b.setInsertionPointToStart(block);
+  createKernel(types);
+  Block *block = &kernel.front();
   // A copy: positions of the device become further arguments.
   SmallVector<BlockArgument> args(block->getArguments().drop_front());
   for (auto [input, buffer] : llvm::zip(inputs, args))

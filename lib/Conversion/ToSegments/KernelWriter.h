@@ -10,6 +10,7 @@
 #include "SegmentBuilder.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "llvm/ADT/SetVector.h"
+#include <variant>
 
 namespace dist {
 
@@ -28,19 +29,29 @@ public:
   llvm::ArrayRef<mlir::Value> getOutputs() const {
     return outputs.getArrayRef();
   }
-  /// Positions in global tensors that the kernel reads: axes and block sizes
-  /// of scalar i64 inputs behind the others.
+  /// A position in a global tensor: axes and block size of a scalar i64 buffer.
   struct Offset {
     PlaceAttr place;
     unsigned dim;
     int64_t block;
   };
-  llvm::ArrayRef<Offset> getOffsets() const { return offsets; }
+  /// What the kernel reads behind its outputs: a position, or the tables of
+  /// cosines and sines of a `rope`, of `getAngleType`.
+  using Extra = std::variant<Offset, nn::RopeOp>;
+  llvm::ArrayRef<Extra> getExtras() const { return extras; }
+
+  /// Writes the kernel of the tables of `op`; its buffers are the positions,
+  /// the frequencies if they are given, cosines and sines.
+  mlir::func::FuncOp writeAngles(nn::RopeOp op);
+  /// Positions by pairs.
+  static mlir::RankedTensorType getAngleType(nn::RopeOp op);
 
 private:
   using Body = llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &,
                                               mlir::ValueRange)>;
   void collect();
+  /// An empty kernel with arguments of `types`, the rank in front.
+  void createKernel(mlir::TypeRange types);
   void writeOp(mlir::Operation *op);
   mlir::Value writeElementwise(mlir::Operation *op);
   mlir::Value writeRepeat(nn::RepeatOp op);
@@ -75,7 +86,7 @@ private:
   SegmentBuilder &segment;
   llvm::ArrayRef<mlir::Operation *> ops;
   llvm::SetVector<mlir::Value> inputs, outputs;
-  llvm::SmallVector<Offset> offsets;
+  llvm::SmallVector<Extra> extras;
   mlir::ImplicitLocOpBuilder b;
   mlir::func::FuncOp kernel;
   llvm::DenseMap<mlir::Value, mlir::Value> tensors;

@@ -167,10 +167,8 @@ static LogicalResult lowerForward(SegmentBuilder &b, nn::AttentionOp op) {
                   v = getDense(b, op.getV());
   if (failed(q) || failed(k) || failed(v))
     return failure();
-  SmallVector<int64_t> order = getPreferredOrder(op.getResult());
-  if (!order.empty() && order.back() != int64_t(order.size()) - 1)
-    order.clear();
-  View o = b.allocate(op.getResult(), order);
+  allocateForReaders(b, op.getResult());
+  View o = b.getView(op.getResult());
   auto qType = cast<RankedTensorType>(op.getQ().getType());
   View lse;
   Type lseElement = b.getF32Type();
@@ -184,6 +182,7 @@ static LogicalResult lowerForward(SegmentBuilder &b, nn::AttentionOp op) {
   auto pointer = [&](const View &view, Value like) {
     return b.getPointer(view, cast<RankedTensorType>(like.getType()));
   };
+  b.mark("attention", "forward");
   b.callRuntime(
       "dist_attention",
       {b.getRank(), words, pointer(*q, op.getQ()), pointer(*k, op.getK()),
@@ -208,10 +207,8 @@ static LogicalResult lowerBackward(SegmentBuilder &b, nn::AttentionGradOp op) {
     return failure();
   SmallVector<View> grads;
   for (Value value : {op.getDq(), op.getDk(), op.getDv()}) {
-    SmallVector<int64_t> order = getPreferredOrder(value);
-    if (!order.empty() && order.back() != int64_t(order.size()) - 1)
-      order.clear();
-    grads.push_back(b.allocate(value, order));
+    allocateForReaders(b, value);
+    grads.push_back(b.getView(value));
   }
   if (op.getDbias())
     b.allocate(op.getDbias());
@@ -227,6 +224,7 @@ static LogicalResult lowerBackward(SegmentBuilder &b, nn::AttentionGradOp op) {
   auto at = [&](const View &view, Value like) {
     return b.getPointer(view, cast<RankedTensorType>(like.getType()));
   };
+  b.mark("attention", "backward");
   b.callRuntime("dist_attention_grad",
                 {b.getRank(), pointer, at(dense[0], op.getQ()),
                  at(dense[1], op.getK()), at(dense[2], op.getV()),

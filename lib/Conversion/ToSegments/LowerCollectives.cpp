@@ -6,8 +6,8 @@
 
 #include "GroupKernel.h"
 #include "LowerOps.h"
+#include "PoolLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -233,27 +233,21 @@ static LogicalResult lowerSlice(SegmentBuilder &b, dist::SliceOp op) {
     return op.emitOpError("has no code on the host target for blocks of "
                           "unequal size");
   b.allocate(op.getResult());
+  b.mark("loop", "slice");
   Value start = arith::IndexCastOp::create(
       b, b.getIndexType(),
       arith::MulIOp::create(b, b.getGroupIndex(op.getAxes().getAxes()),
                             b.constantI64(block.getDimSize(op.getDim()))));
-  Value from = b.getMemref(op.getOperand()), to = b.getMemref(op.getResult());
-  SmallVector<Value> lower, upper, steps;
-  for (int64_t size : block.getShape()) {
-    lower.push_back(arith::ConstantIndexOp::create(b, 0));
-    upper.push_back(arith::ConstantIndexOp::create(b, size));
-    steps.push_back(arith::ConstantIndexOp::create(b, 1));
-  }
-  scf::buildLoopNest(b, b.getLoc(), lower, upper, steps,
-                     [&](OpBuilder &nested, Location loc, ValueRange at) {
-                       SmallVector<Value> source(at);
-                       source[op.getDim()] = arith::AddIOp::create(
-                           nested, loc, at[op.getDim()], start);
-                       Value element =
-                           memref::LoadOp::create(nested, loc, from, source);
-                       memref::StoreOp::create(nested, loc, element, to, at);
-                     });
-  b.nextUnit();
+  buildPoolLoops(
+      b, {b.getMemref(op.getOperand()), b.getMemref(op.getResult()), start},
+      block.getShape(),
+      [&](ImplicitLocOpBuilder &nested, ValueRange own, ValueRange at) {
+        SmallVector<Value> source(at);
+        source[op.getDim()] =
+            arith::AddIOp::create(nested, at[op.getDim()], own[2]);
+        Value element = memref::LoadOp::create(nested, own[0], source);
+        memref::StoreOp::create(nested, element, own[1], at);
+      });
   return success();
 }
 
@@ -261,26 +255,20 @@ static LogicalResult lowerSlice(SegmentBuilder &b, dist::SliceOp op) {
 static LogicalResult lowerContribute(SegmentBuilder &b, ContributeOp op) {
   RankedTensorType type = op.getType();
   b.allocate(op.getResult());
+  b.mark("loop", "contribute");
   Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
                                         b.getGroupIndex(op.getAxes().getAxes()),
                                         b.constantI64(0));
-  Value zero =
-      arith::ConstantOp::create(b, b.getFloatAttr(type.getElementType(), 0));
-  Value from = b.getMemref(op.getOperand()), to = b.getMemref(op.getResult());
-  SmallVector<Value> lower, upper, steps;
-  for (int64_t size : type.getShape()) {
-    lower.push_back(arith::ConstantIndexOp::create(b, 0));
-    upper.push_back(arith::ConstantIndexOp::create(b, size));
-    steps.push_back(arith::ConstantIndexOp::create(b, 1));
-  }
-  scf::buildLoopNest(
-      b, b.getLoc(), lower, upper, steps,
-      [&](OpBuilder &nested, Location loc, ValueRange at) {
-        Value element = memref::LoadOp::create(nested, loc, from, at);
-        element = arith::SelectOp::create(nested, loc, isFirst, element, zero);
-        memref::StoreOp::create(nested, loc, element, to, at);
+  buildPoolLoops(
+      b, {b.getMemref(op.getOperand()), b.getMemref(op.getResult()), isFirst},
+      type.getShape(),
+      [&](ImplicitLocOpBuilder &nested, ValueRange own, ValueRange at) {
+        Value zero = arith::ConstantOp::create(
+            nested, nested.getFloatAttr(type.getElementType(), 0));
+        Value element = memref::LoadOp::create(nested, own[0], at);
+        element = arith::SelectOp::create(nested, own[2], element, zero);
+        memref::StoreOp::create(nested, element, own[1], at);
       });
-  b.nextUnit();
   return success();
 }
 

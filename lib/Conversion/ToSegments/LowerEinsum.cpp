@@ -54,6 +54,7 @@ public:
 
 private:
   void classify();
+  SmallVector<int64_t> chooseOrder(RankedTensorType type);
   LogicalResult makeFit(Operand &operand, Value value, ArrayRef<Names> groups);
   static bool isUnit(int64_t row, int64_t column) {
     return row == 1 || column == 1;
@@ -121,25 +122,44 @@ LogicalResult Product::makeFit(Operand &operand, Value value,
   return success();
 }
 
-LogicalResult Product::lower() {
-  Value result = op.getResult();
-  if (failed(makeFit(lhs, op.getInputs()[0], {batch, m, k})) ||
-      failed(makeFit(rhs, op.getInputs()[1], {batch, k, n})))
-    return failure();
-  // The result lies as batch, m, n; a later copy puts it where it belongs.
+/// The words of a dist_gemm_desc behind its type, as the benchmark reads them.
+static std::string describe(ArrayRef<int64_t> words) {
+  std::string text = words[0] == 0 ? "f64" : "f32";
+  for (int64_t word : words.drop_front())
+    text += " " + std::to_string(word);
+  return text;
+}
+
+/// The layout as the type has it where that is a matrix; else batch, m, n: a
+/// later copy puts the elements where they belong.
+SmallVector<int64_t> Product::chooseOrder(RankedTensorType type) {
+  out.view.strides = getStrides(type.getShape());
+  bool fits = llvm::all_of(ArrayRef{&batch, &m, &n}, [&](const Names *names) {
+    return out.getStride(*names, sizes).has_value();
+  });
+  if (fits && isUnit(*out.getStride(m, sizes), *out.getStride(n, sizes)))
+    return {};
   SmallVector<int64_t> order;
   for (const Names *names : {&batch, &m, &n})
     for (StringRef name : *names)
       for (auto [dim, group] : llvm::enumerate(out.term.getDims()))
         if (group.size() == 1 && cast<StringAttr>(group[0]).getValue() == name)
           order.push_back(dim);
-  auto type = cast<RankedTensorType>(result.getType());
   SmallVector<int64_t> units;
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
     if (!llvm::is_contained(order, dim))
       units.push_back(dim);
   order.insert(order.begin(), units.begin(), units.end());
-  out.view = b.allocate(result, order);
+  return order;
+}
+
+LogicalResult Product::lower() {
+  Value result = op.getResult();
+  if (failed(makeFit(lhs, op.getInputs()[0], {batch, m, k})) ||
+      failed(makeFit(rhs, op.getInputs()[1], {batch, k, n})))
+    return failure();
+  out.view =
+      b.allocate(result, chooseOrder(cast<RankedTensorType>(result.getType())));
 
   bool isDouble = getElementTypeOrSelf(result).isF64();
   auto stride = [&](const Operand &operand, const Names &names) {
@@ -169,6 +189,7 @@ LogicalResult Product::lower() {
       aColumn,          stride(rhs, batch), bRow,
       bColumn,          stride(out, batch), cRow,
       cColumn};
+  b.mark("gemm", describe(words));
   Value desc = b.addressOf(b.getPool().internWords(words));
   auto pointer = [&](const Operand &operand, Value value) {
     return b.getPointer(operand.view, cast<RankedTensorType>(value.getType()));

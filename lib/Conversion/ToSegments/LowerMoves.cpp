@@ -6,6 +6,7 @@
 
 #include "GroupKernel.h"
 #include "LowerOps.h"
+#include "PoolLoops.h"
 #include "ScalarBody.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -17,37 +18,35 @@ static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-/// Loops over `shape`; `body` writes one element.
-static void
-buildLoops(SegmentBuilder &b, ArrayRef<int64_t> shape,
-           llvm::function_ref<void(ImplicitLocOpBuilder &, ValueRange)> body) {
-  SmallVector<Value> lower, upper, steps;
-  for (int64_t size : shape) {
-    lower.push_back(arith::ConstantIndexOp::create(b, 0));
-    upper.push_back(arith::ConstantIndexOp::create(b, size));
-    steps.push_back(arith::ConstantIndexOp::create(b, 1));
-  }
-  scf::buildLoopNest(b, b.getLoc(), lower, upper, steps,
-                     [&](OpBuilder &inner, Location loc, ValueRange at) {
-                       ImplicitLocOpBuilder nested(loc, inner);
-                       body(nested, at);
-                     });
+/// Fills the buffer of `value` with `element`.
+static void fill(SegmentBuilder &b, Value value, TypedAttr element) {
+  buildPoolLoops(
+      b, b.getMemref(value), typeOf(value).getShape(),
+      [&](ImplicitLocOpBuilder &nested, ValueRange operands, ValueRange at) {
+        Value constant = arith::ConstantOp::create(nested, element);
+        memref::StoreOp::create(nested, constant, operands[0], at);
+      });
 }
 
-static void fillZero(SegmentBuilder &b, Value value) {
-  Value to = b.getMemref(value);
-  Value zero = arith::ConstantOp::create(
-      b, b.getZeroAttr(typeOf(value).getElementType()));
-  buildLoops(b, typeOf(value).getShape(),
-             [&](ImplicitLocOpBuilder &nested, ValueRange at) {
-               memref::StoreOp::create(nested, zero, to, at);
-             });
+/// True if tensors of `type` at `a` and at `b` are the same elements.
+static bool isSameView(const View &a, const View &b, RankedTensorType type) {
+  return a.root == b.root && a.offset == b.offset &&
+         llvm::all_of(llvm::zip_equal(type.getShape(), a.strides, b.strides),
+                      [](auto dim) {
+                        auto [size, left, right] = dim;
+                        return size == 1 || left == right;
+                      });
 }
 
 static LogicalResult lowerConcat(SegmentBuilder &b, nn::ConcatOp op) {
-  View result = b.allocate(op.getResult(), getPreferredOrder(op.getResult()));
+  // Operands may have been written in their place.
+  if (!b.hasView(op.getResult()))
+    allocateForReaders(b, op.getResult());
+  View result = b.getView(op.getResult());
   for (Value input : op.getInputs()) {
-    if (failed(lowerCopy(b, typeOf(input), b.getView(input), result)))
+    RankedTensorType type = typeOf(input);
+    if (!isSameView(b.getView(input), result, type) &&
+        failed(lowerCopy(b, type, b.getView(input), result)))
       return failure();
     result.offset +=
         typeOf(input).getDimSize(op.getDim()) * result.strides[op.getDim()];
@@ -57,13 +56,7 @@ static LogicalResult lowerConcat(SegmentBuilder &b, nn::ConcatOp op) {
 
 static LogicalResult lowerPad(SegmentBuilder &b, nn::PadOp op) {
   View view = b.allocate(op.getResult());
-  auto type = typeOf(op.getResult());
-  Value to = b.getMemref(op.getResult());
-  Value border = arith::ConstantOp::create(b, op.getValue());
-  buildLoops(b, type.getShape(),
-             [&](ImplicitLocOpBuilder &nested, ValueRange at) {
-               memref::StoreOp::create(nested, border, to, at);
-             });
+  fill(b, op.getResult(), op.getValue());
   for (auto [dim, low] : llvm::enumerate(op.getLow())) {
     view.offset += low * view.strides[dim];
     if (op.getInterior())
@@ -72,58 +65,95 @@ static LogicalResult lowerPad(SegmentBuilder &b, nn::PadOp op) {
   return lowerCopy(b, typeOf(op.getInput()), b.getView(op.getInput()), view);
 }
 
-/// Adds rows in the order of the ids: the bits do not depend on threads.
+/// Columns of a row of a table that a task adds to.
+static constexpr int64_t kColumnGrain = 64;
+
+/// The body of `lowerEmbeddingGrad` for the columns [lo, hi): operands are ids,
+/// updates, the table and the first id that it has.
+static void buildEmbeddingGrad(ImplicitLocOpBuilder &b, ValueRange operands,
+                               Value lo, Value hi) {
+  auto ids = cast<MemRefType>(operands[0].getType());
+  auto table = cast<MemRefType>(operands[2].getType());
+  Value one = arith::ConstantIndexOp::create(b, 1);
+  // Every position of the last dimension in [lo, hi), behind `outer`.
+  auto forColumns =
+      [&](ImplicitLocOpBuilder &at,
+          llvm::function_ref<void(ImplicitLocOpBuilder &, Value)> body) {
+        scf::ForOp::create(
+            at, lo, hi, one, {},
+            [&](OpBuilder &inner, Location loc, Value column, ValueRange) {
+              ImplicitLocOpBuilder nested(loc, inner);
+              body(nested, column);
+              scf::YieldOp::create(nested);
+            });
+      };
+  buildLoops(b, table.getShape().drop_back(),
+             [&](ImplicitLocOpBuilder &row, ValueRange at) {
+               forColumns(row, [&](ImplicitLocOpBuilder &nested, Value column) {
+                 SmallVector<Value> to(at);
+                 to.push_back(column);
+                 Value zero = arith::ConstantOp::create(
+                     nested, nested.getZeroAttr(table.getElementType()));
+                 memref::StoreOp::create(nested, zero, operands[2], to);
+               });
+             });
+  buildLoops(
+      b, ids.getShape(), [&](ImplicitLocOpBuilder &nested, ValueRange at) {
+        Value id = memref::LoadOp::create(nested, operands[0], at);
+        if (!id.getType().isInteger(64))
+          id = arith::ExtSIOp::create(nested, nested.getI64Type(), id);
+        id = arith::SubIOp::create(nested, id, operands[3]);
+        Value rows = arith::ConstantOp::create(
+            nested, nested.getI64IntegerAttr(table.getDimSize(0)));
+        Value isHere =
+            arith::CmpIOp::create(nested, arith::CmpIPredicate::ult, id, rows);
+        auto guard =
+            scf::IfOp::create(nested, isHere, /*withElseRegion=*/false);
+        ImplicitLocOpBuilder then(nested.getLoc(), guard.getThenBodyBuilder());
+        Value row = arith::IndexCastOp::create(then, then.getIndexType(), id);
+        buildLoops(
+            then, table.getShape().drop_front().drop_back(),
+            [&](ImplicitLocOpBuilder &outer, ValueRange rest) {
+              forColumns(outer, [&](ImplicitLocOpBuilder &deep, Value column) {
+                SmallVector<Value> from(at), to{row};
+                from.append(rest.begin(), rest.end());
+                to.append(rest.begin(), rest.end());
+                from.push_back(column);
+                to.push_back(column);
+                Value sum = arith::AddFOp::create(
+                    deep, memref::LoadOp::create(deep, operands[2], to),
+                    memref::LoadOp::create(deep, operands[1], from));
+                memref::StoreOp::create(deep, sum, operands[2], to);
+              });
+            });
+      });
+}
+
+/// Adds rows in the order of the ids, a range of columns a task: the bits do
+/// not depend on threads.
 static LogicalResult lowerEmbeddingGrad(SegmentBuilder &b,
                                         nn::EmbeddingGradOp op) {
   auto type = typeOf(op.getResult());
-  auto ids = typeOf(op.getIds());
   b.allocate(op.getResult());
-  fillZero(b, op.getResult());
   Value start = b.constantI64(0);
   if (PlaceAttr place = op.getPlaceAttr()) {
     start =
         arith::MulIOp::create(b, b.getGroupIndex(place.getDims()[0].getAxes()),
                               b.constantI64(type.getDimSize(0)));
   }
-  Value idBuffer = b.getMemref(op.getIds());
-  Value updates = b.getMemref(op.getUpdates());
-  Value table = b.getMemref(op.getResult());
-  Value rows = b.constantI64(type.getDimSize(0));
-  buildLoops(
-      b, ids.getShape(), [&](ImplicitLocOpBuilder &nested, ValueRange at) {
-        Value id = memref::LoadOp::create(nested, idBuffer, at);
-        if (!id.getType().isInteger(64))
-          id = arith::ExtSIOp::create(nested, nested.getI64Type(), id);
-        id = arith::SubIOp::create(nested, id, start);
-        Value isHere =
-            arith::CmpIOp::create(nested, arith::CmpIPredicate::ult, id, rows);
-        auto guard =
-            scf::IfOp::create(nested, isHere, /*withElseRegion=*/false);
-        auto inner = guard.getThenBodyBuilder();
-        SmallVector<Value> lower, upper, steps;
-        for (int64_t size : type.getShape().drop_front()) {
-          lower.push_back(
-              arith::ConstantIndexOp::create(inner, nested.getLoc(), 0));
-          upper.push_back(
-              arith::ConstantIndexOp::create(inner, nested.getLoc(), size));
-          steps.push_back(
-              arith::ConstantIndexOp::create(inner, nested.getLoc(), 1));
-        }
-        Value row = arith::IndexCastOp::create(inner, nested.getLoc(),
-                                               nested.getIndexType(), id);
-        scf::buildLoopNest(
-            inner, nested.getLoc(), lower, upper, steps,
-            [&](OpBuilder &deep, Location loc, ValueRange rest) {
-              SmallVector<Value> source(at), target{row};
-              source.append(rest.begin(), rest.end());
-              target.append(rest.begin(), rest.end());
-              Value sum = arith::AddFOp::create(
-                  deep, loc, memref::LoadOp::create(deep, loc, table, target),
-                  memref::LoadOp::create(deep, loc, updates, source));
-              memref::StoreOp::create(deep, loc, sum, table, target);
-            });
-      });
-  b.nextUnit();
+  int64_t columns = type.getShape().back();
+  Value operands[] = {b.getMemref(op.getIds()), b.getMemref(op.getUpdates()),
+                      b.getMemref(op.getResult()), start};
+  callOnPool(b, operands, llvm::divideCeil(columns, kColumnGrain),
+             typeOf(op.getUpdates()).getNumElements() / columns * kColumnGrain,
+             [&](ImplicitLocOpBuilder &k, ValueRange own, Value i) {
+               Value width = arith::ConstantIndexOp::create(k, kColumnGrain);
+               Value size = arith::ConstantIndexOp::create(k, columns);
+               Value lo = arith::MulIOp::create(k, i, width);
+               Value hi = arith::MinUIOp::create(
+                   k, arith::AddIOp::create(k, lo, width), size);
+               buildEmbeddingGrad(k, own, lo, hi);
+             });
   return success();
 }
 
@@ -147,6 +177,7 @@ static LogicalResult lowerFoldIn(SegmentBuilder &b, nn::FoldInOp op) {
 void dist::buildIndexCheck(SegmentBuilder &b, Value ids, int64_t bound,
                            std::optional<int64_t> ignored, StringRef what) {
   auto type = typeOf(ids);
+  b.mark("loop", "check");
   Value from = b.getMemref(ids);
   Value rank = b.getRank();
   Value name = b.addressOf(b.getPool().internText(what));
@@ -194,77 +225,135 @@ static LogicalResult lowerChecked(SegmentBuilder &b, nn::CheckedOp op) {
   return success();
 }
 
-/// Adds one update after the other: the bits do not depend on threads.
+namespace {
+/// How the updates of a `scatter_add` are walked.
+struct ScatterLoops {
+  SmallVector<int64_t> shape; ///< of the updates
+  int64_t dim, idRank;
+  bool isElementwise; ///< an id for each update, else one for a slice
+  /// The largest dimension that is not scattered: tasks do not meet.
+  std::optional<int64_t> split;
+
+  explicit ScatterLoops(nn::ScatterAddOp op);
+  int64_t getCount() const { return split ? shape[*split] : 1; }
+  void addOne(ImplicitLocOpBuilder &b, ValueRange operands,
+              ValueRange at) const;
+};
+} // namespace
+
+ScatterLoops::ScatterLoops(nn::ScatterAddOp op)
+    : shape(typeOf(op.getUpdates()).getShape()), dim(op.getDim()),
+      idRank(typeOf(op.getIds()).getRank()) {
+  isElementwise = typeOf(op.getIds()).getShape() == ArrayRef(shape) &&
+                  idRank == typeOf(op.getResult()).getRank();
+  int64_t end = dim + (isElementwise ? 1 : idRank);
+  for (int64_t i = 0; i < int64_t(shape.size()); ++i)
+    if ((i < dim || i >= end) && (!split || shape[i] > shape[*split]))
+      split = i;
+}
+
+/// Adds the update at `at`; operands are ids, updates, result.
+void ScatterLoops::addOne(ImplicitLocOpBuilder &b, ValueRange operands,
+                          ValueRange at) const {
+  SmallVector<Value> idAt(at), to(at);
+  if (!isElementwise) {
+    idAt.assign(at.begin() + dim, at.begin() + dim + idRank);
+    to.erase(to.begin() + dim, to.begin() + dim + idRank);
+    to.insert(to.begin() + dim, Value());
+  }
+  to[dim] = arith::IndexCastOp::create(
+      b, b.getIndexType(), memref::LoadOp::create(b, operands[0], idAt));
+  Value sum =
+      arith::AddFOp::create(b, memref::LoadOp::create(b, operands[2], to),
+                            memref::LoadOp::create(b, operands[1], at));
+  memref::StoreOp::create(b, sum, operands[2], to);
+}
+
+/// Adds updates that may meet one after the other: the bits do not depend on
+/// threads.
 static LogicalResult lowerScatterAdd(SegmentBuilder &b, nn::ScatterAddOp op) {
-  auto type = typeOf(op.getResult()), ids = typeOf(op.getIds());
-  int64_t dim = op.getDim();
-  buildIndexCheck(b, op.getIds(), type.getDimSize(dim), std::nullopt,
+  auto type = typeOf(op.getResult());
+  buildIndexCheck(b, op.getIds(), type.getDimSize(op.getDim()), std::nullopt,
                   "scatter_add");
   View source = b.getView(op.getInput());
   View target = b.allocate(op.getResult());
   if (failed(lowerCopy(b, type, source, target)))
     return failure();
-  bool isElementwise = ids.getShape() == typeOf(op.getUpdates()).getShape() &&
-                       ids.getRank() == type.getRank();
-  Value idBuffer = b.getMemref(op.getIds());
-  Value updates = b.getMemref(op.getUpdates());
-  Value table = b.getMemref(op.getResult());
-  buildLoops(
-      b, typeOf(op.getUpdates()).getShape(),
-      [&](ImplicitLocOpBuilder &nested, ValueRange at) {
-        SmallVector<Value> idAt(at), to(at);
-        if (!isElementwise) {
-          idAt.assign(at.begin() + dim, at.begin() + dim + ids.getRank());
-          to.erase(to.begin() + dim + 1, to.begin() + dim + ids.getRank());
-        }
-        if (!isElementwise && ids.getRank() == 0)
-          to.insert(to.begin() + dim, Value());
-        to[dim] = arith::IndexCastOp::create(
-            nested, nested.getIndexType(),
-            memref::LoadOp::create(nested, idBuffer, idAt));
-        Value sum = arith::AddFOp::create(
-            nested, memref::LoadOp::create(nested, table, to),
-            memref::LoadOp::create(nested, updates, at));
-        memref::StoreOp::create(nested, sum, table, to);
-      });
-  b.nextUnit();
+  ScatterLoops loops(op);
+  SmallVector<int64_t> rest(loops.shape);
+  if (loops.split)
+    rest.erase(rest.begin() + *loops.split);
+  int64_t elements = 1;
+  for (int64_t size : rest)
+    elements *= size;
+  b.mark("loop", "scatter_add");
+  callOnPool(b,
+             {b.getMemref(op.getIds()), b.getMemref(op.getUpdates()),
+              b.getMemref(op.getResult())},
+             loops.getCount(), elements,
+             [&](ImplicitLocOpBuilder &k, ValueRange own, Value i) {
+               buildLoops(k, rest,
+                          [&](ImplicitLocOpBuilder &nested, ValueRange in) {
+                            SmallVector<Value> at(in);
+                            if (loops.split)
+                              at.insert(at.begin() + *loops.split, i);
+                            loops.addOne(nested, own, at);
+                          });
+             });
   return success();
 }
 
-/// Keeps the first of equal elements.
-static LogicalResult lowerArgmax(SegmentBuilder &b, nn::ArgmaxOp op) {
-  auto type = typeOf(op.getInput());
-  Type index = typeOf(op.getResult()).getElementType();
-  b.allocate(op.getResult());
-  fillZero(b, op.getResult());
-  Value from = b.getMemref(op.getInput()), to = b.getMemref(op.getResult());
-  buildLoops(
-      b, type.getShape(), [&](ImplicitLocOpBuilder &nested, ValueRange at) {
-        SmallVector<Value> result(at), bestAt(at);
-        result.erase(result.begin() + op.getDim());
-        Value best = memref::LoadOp::create(nested, to, result);
-        bestAt[op.getDim()] =
-            arith::IndexCastOp::create(nested, nested.getIndexType(), best);
-        Value element = memref::LoadOp::create(nested, from, at);
-        Value largest = memref::LoadOp::create(nested, from, bestAt);
+/// The position along `dim` of the largest element of a row, the first of
+/// equal ones.
+static Value buildArgmax(ImplicitLocOpBuilder &b, Value from, int64_t dim,
+                         ValueRange at) {
+  auto type = cast<MemRefType>(from.getType());
+  auto load = [&](ImplicitLocOpBuilder &here, Value i) -> Value {
+    SmallVector<Value> position(at);
+    position.insert(position.begin() + dim, i);
+    return memref::LoadOp::create(here, from, position);
+  };
+  Value zero = arith::ConstantIndexOp::create(b, 0);
+  Value size = arith::ConstantIndexOp::create(b, type.getDimSize(dim));
+  Value one = arith::ConstantIndexOp::create(b, 1);
+  auto loop = scf::ForOp::create(
+      b, zero, size, one, ValueRange{zero, load(b, zero)},
+      [&](OpBuilder &inner, Location loc, Value i, ValueRange best) {
+        ImplicitLocOpBuilder nested(loc, inner);
+        Value element = load(nested, i);
         Value isLarger =
             isa<FloatType>(element.getType())
                 ? arith::CmpFOp::create(nested, arith::CmpFPredicate::OGT,
-                                        element, largest)
+                                        element, best[1])
                       .getResult()
                 : arith::CmpIOp::create(nested, arith::CmpIPredicate::sgt,
-                                        element, largest)
+                                        element, best[1])
                       .getResult();
-        Value here = arith::IndexCastOp::create(nested, index, at[op.getDim()]);
-        memref::StoreOp::create(
-            nested, arith::SelectOp::create(nested, isLarger, here, best), to,
-            result);
+        Value next[] = {
+            arith::SelectOp::create(nested, isLarger, i, best[0]),
+            arith::SelectOp::create(nested, isLarger, element, best[1])};
+        scf::YieldOp::create(nested, next);
       });
-  b.nextUnit();
+  return loop.getResult(0);
+}
+
+static LogicalResult lowerArgmax(SegmentBuilder &b, nn::ArgmaxOp op) {
+  auto type = typeOf(op.getResult());
+  b.allocate(op.getResult());
+  buildPoolLoops(
+      b, {b.getMemref(op.getInput()), b.getMemref(op.getResult())},
+      type.getShape(),
+      [&](ImplicitLocOpBuilder &nested, ValueRange own, ValueRange at) {
+        Value best = buildArgmax(nested, own[0], op.getDim(), at);
+        best = arith::IndexCastOp::create(nested, type.getElementType(), best);
+        memref::StoreOp::create(nested, best, own[1], at);
+      });
   return success();
 }
 
 LogicalResult dist::lowerMove(SegmentBuilder &b, Operation *op) {
+  if (!isa<nn::ConcatOp, nn::RearrangeOp, nn::ReshapeOp>(op))
+    b.mark("loop", op->getName().stripDialect());
   if (auto concat = dyn_cast<nn::ConcatOp>(op))
     return lowerConcat(b, concat);
   if (auto pad = dyn_cast<nn::PadOp>(op))

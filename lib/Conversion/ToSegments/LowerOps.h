@@ -34,9 +34,13 @@ mlir::LogicalResult lowerMove(SegmentBuilder &b, mlir::Operation *op);
 /// `value` in a contiguous buffer: its own, or a copy.
 mlir::FailureOr<View> getContiguous(SegmentBuilder &b, mlir::Value value);
 
-/// The order, major to minor, in which the dimensions of `value` best lie: as
-/// its only user, a permutation, wants them.
-llvm::SmallVector<int64_t> getPreferredOrder(mlir::Value value);
+/// Lets `value` lie where what reads it wants it, if that is inside the result
+/// of a concatenation or, permuted, in a result of the segment.
+bool placeForReaders(SegmentBuilder &b, mlir::Value value);
+
+/// The same, or else a buffer in the order that a permutation wants. The last
+/// dimension has stride 1.
+void allocateForReaders(SegmentBuilder &b, mlir::Value value);
 
 /// DIST_F32 and so on of runtime.h.
 int64_t getRuntimeType(mlir::Type element);

@@ -174,6 +174,12 @@ LogicalResult SegmentLowering::lower(Operation *op) {
     return lowerConstant(constant);
   if (failed(checkIndices(op)))
     return failure();
+  // A kernel in front of its group makes tables of them.
+  if (auto rope = dyn_cast<nn::RopeOp>(op))
+    if ((!b.hasView(rope.getPositions()) ||
+         (rope.getFreqs() && !b.hasView(rope.getFreqs()))) &&
+        failed(flush()))
+      return failure();
   if (isFusible(op)) {
     Value indexed = lookupIndexedOperand(op);
     if (indexed && !b.hasView(indexed) && failed(flush()))

@@ -10,29 +10,25 @@
 using namespace mlir;
 using namespace dist;
 
-/// Strides of `op`'s result in the buffer of its operand, if its merges fit.
-static std::optional<SmallVector<int64_t, 5>> getRearranged(nn::RearrangeOp op,
-                                                            const View &view) {
-  auto type = op.getInput().getType();
-  auto sizes =
-      nn::inferNameSizes(op, op.getPattern(), type, op.getResult().getType());
-  if (failed(sizes))
-    return std::nullopt;
+/// Strides of a tensor of the dimensions `to` that is one of `from` with
+/// `strides`, if its merges fit.
+static std::optional<SmallVector<int64_t, 5>>
+getRearranged(nn::TermAttr from, nn::TermAttr to, const nn::NameSizes &sizes,
+              ArrayRef<int64_t> strides) {
   llvm::StringMap<int64_t> strideOf;
-  for (auto [dim, stride] : llvm::zip_equal(
-           op.getPattern().getOperands()[0].getDims(), view.strides)) {
+  for (auto [dim, stride] : llvm::zip_equal(from.getDims(), strides)) {
     int64_t inner = stride;
     for (auto name : llvm::reverse(dim.getAsRange<StringAttr>())) {
       strideOf[name.getValue()] = inner;
-      inner *= sizes->lookup(name.getValue());
+      inner *= sizes.lookup(name.getValue());
     }
   }
-  SmallVector<int64_t, 5> strides;
-  for (ArrayAttr dim : op.getPattern().getResult().getDims()) {
+  SmallVector<int64_t, 5> rearranged;
+  for (ArrayAttr dim : to.getDims()) {
     int64_t stride = 1, expected = -1;
     bool isFirst = true;
     for (auto name : llvm::reverse(dim.getAsRange<StringAttr>())) {
-      int64_t size = sizes->lookup(name.getValue());
+      int64_t size = sizes.lookup(name.getValue());
       if (size == 1)
         continue;
       int64_t own = strideOf.lookup(name.getValue());
@@ -43,9 +39,28 @@ static std::optional<SmallVector<int64_t, 5>> getRearranged(nn::RearrangeOp op,
       isFirst = false;
       expected = own * size;
     }
-    strides.push_back(stride);
+    rearranged.push_back(stride);
   }
-  return strides;
+  return rearranged;
+}
+
+/// `view` of the operand of `op` as one of its result or, `isBack`, the other
+/// way round.
+static std::optional<View> getRearranged(nn::RearrangeOp op, View view,
+                                         bool isBack) {
+  auto sizes = nn::inferNameSizes(op, op.getPattern(), op.getInput().getType(),
+                                  op.getResult().getType());
+  if (failed(sizes))
+    return std::nullopt;
+  nn::TermAttr from = op.getPattern().getOperands()[0];
+  nn::TermAttr to = op.getPattern().getResult();
+  if (isBack)
+    std::swap(from, to);
+  auto strides = getRearranged(from, to, *sizes, view.strides);
+  if (!strides)
+    return std::nullopt;
+  view.strides = *strides;
+  return view;
 }
 
 bool dist::lowerView(SegmentBuilder &b, Operation *op) {
@@ -54,13 +69,11 @@ bool dist::lowerView(SegmentBuilder &b, Operation *op) {
     return true;
   }
   if (auto rearrange = dyn_cast<nn::RearrangeOp>(op)) {
-    View view = b.getView(rearrange.getInput());
-    auto strides = getRearranged(rearrange, view);
-    if (!strides)
-      return false;
-    view.strides = *strides;
-    b.setView(rearrange.getResult(), view);
-    return true;
+    auto view = getRearranged(rearrange, b.getView(rearrange.getInput()),
+                              /*isBack=*/false);
+    if (view)
+      b.setView(rearrange.getResult(), *view);
+    return view.has_value();
   }
   if (auto slice = dyn_cast<nn::SliceOp>(op)) {
     View view = b.getView(slice.getInput());
@@ -83,10 +96,51 @@ bool dist::lowerView(SegmentBuilder &b, Operation *op) {
   return false;
 }
 
-SmallVector<int64_t> dist::getPreferredOrder(Value value) {
-  if (!value.hasOneUse())
-    return {};
-  auto rearrange = dyn_cast<nn::RearrangeOp>(*value.user_begin());
+/// The part of the result of `concat` that `value`, an operand, fills.
+static View getPart(SegmentBuilder &b, nn::ConcatOp concat, Value value) {
+  if (!b.hasView(concat.getResult()))
+    allocateForReaders(b, concat.getResult());
+  View part = b.getView(concat.getResult());
+  for (Value input : concat.getInputs()) {
+    if (input == value)
+      break;
+    part.offset +=
+        cast<RankedTensorType>(input.getType()).getDimSize(concat.getDim()) *
+        part.strides[concat.getDim()];
+  }
+  return part;
+}
+
+/// Where a reader of `value` wants it: as a part of a concatenation or, seen
+/// through rearrangements, as a result of the segment.
+static std::optional<View> lookupPlace(SegmentBuilder &b, Value value) {
+  for (Operation *user : value.getUsers()) {
+    if (auto concat = dyn_cast<nn::ConcatOp>(user))
+      return getPart(b, concat, value);
+    auto rearrange = dyn_cast<nn::RearrangeOp>(user);
+    if (!rearrange)
+      continue;
+    auto place = b.lookupResult(rearrange.getResult());
+    if (!place)
+      place = lookupPlace(b, rearrange.getResult());
+    auto view = place ? getRearranged(rearrange, *place, /*isBack=*/true)
+                      : std::nullopt;
+    if (view)
+      return view;
+  }
+  return std::nullopt;
+}
+
+/// The order, major to minor, in which the dimensions of `value` best lie: as
+/// a permutation that reads it wants them.
+static SmallVector<int64_t> getPreferredOrder(Value value) {
+  nn::RearrangeOp rearrange;
+  for (Operation *user : value.getUsers()) {
+    if (isa<func::ReturnOp>(user))
+      return {};
+    if (!rearrange)
+      rearrange = dyn_cast<nn::RearrangeOp>(user);
+  }
   if (!rearrange)
     return {};
   llvm::StringMap<int64_t> dimOf;
@@ -100,6 +154,29 @@ SmallVector<int64_t> dist::getPreferredOrder(Value value) {
   for (StringRef name : rearrange.getPattern().getResult().getNames())
     order.push_back(dimOf.lookup(name));
   return order;
+}
+
+static bool isDense(ArrayRef<int64_t> strides) {
+  return strides.empty() || strides.back() == 1;
+}
+
+bool dist::placeForReaders(SegmentBuilder &b, Value value) {
+  if (b.lookupResult(value))
+    return false;
+  auto place = lookupPlace(b, value);
+  if (!place || !isDense(place->strides))
+    return false;
+  b.setView(value, *place);
+  return true;
+}
+
+void dist::allocateForReaders(SegmentBuilder &b, Value value) {
+  if (placeForReaders(b, value))
+    return;
+  SmallVector<int64_t> order = getPreferredOrder(value);
+  if (!order.empty() && order.back() != int64_t(order.size()) - 1)
+    order.clear();
+  b.allocate(value, order);
 }
 
 FailureOr<View> dist::getContiguous(SegmentBuilder &b, Value value) {

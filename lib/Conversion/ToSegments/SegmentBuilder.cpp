@@ -229,6 +229,13 @@ void SegmentBuilder::markInPlace() {
     body->setAttr(kInPlaceAttrName, getDenseI64ArrayAttr(pairs));
 }
 
+std::optional<View> SegmentBuilder::lookupResult(Value value) const {
+  auto it = resultOf.find(value);
+  if (it == resultOf.end())
+    return std::nullopt;
+  return resultViews[it->second];
+}
+
 View SegmentBuilder::allocateTemporary(RankedTensorType type) {
   int64_t count = type.getNumElements();
   auto offset = arith::ConstantIndexOp::create(*this, 0);
@@ -303,6 +310,11 @@ Value SegmentBuilder::callRuntime(StringRef name, ValueRange arguments,
   LLVM::LLVMFuncOp callee = pool.declare(name, result, arguments.getTypes());
   auto call = LLVM::CallOp::create(*this, callee, arguments);
   return result ? call.getResult() : Value();
+}
+
+void SegmentBuilder::mark(StringRef kind, StringRef name) {
+  callRuntime("dist_mark", {rank, addressOf(pool.internText(kind)),
+                            addressOf(pool.internText(name))});
 }
 
 Value SegmentBuilder::getGroupIndex(ArrayRef<AxisAttr> axes) {

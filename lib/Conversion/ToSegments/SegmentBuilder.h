@@ -22,6 +22,8 @@ struct View {
   mlir::Value root;
   int64_t offset = 0;
   llvm::SmallVector<int64_t, 5> strides;
+
+  bool operator==(const View &) const = default;
 };
 
 /// What the segments of a module share: kernels of equal text are one,
@@ -79,6 +81,8 @@ public:
   void leaveArgument(mlir::Value value);
   /// Says that `op` reads nothing any more that it does not give a view of.
   void markLowered(mlir::Operation *op) { lowered.insert(op); }
+  /// The result buffer of `value` if the segment returns it.
+  std::optional<View> lookupResult(mlir::Value value) const;
   /// A buffer of the workspace for a contiguous tensor of `type`.
   View allocateTemporary(mlir::RankedTensorType type);
   /// True if the buffer of `value` is of the workspace and `value` all of it.
@@ -107,6 +111,9 @@ public:
   /// Calls a function of the runtime; the result, if it has one.
   mlir::Value callRuntime(llvm::StringRef name, mlir::ValueRange arguments,
                           mlir::Type result = {});
+
+  /// Tells traces what the segment does from here on, see dist_mark.
+  void mark(llvm::StringRef kind, llvm::StringRef name);
 
   /// Position of this device in the row-major grid of `axes`, as i64.
   mlir::Value getGroupIndex(llvm::ArrayRef<AxisAttr> axes);

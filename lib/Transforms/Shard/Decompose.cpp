@@ -40,6 +40,11 @@ struct Decompose : dist::impl::DecomposeBase<Decompose> {
         [&](DecomposableOpInterface op) { composites.push_back(op); });
     for (DecomposableOpInterface op : composites) {
       LayerMarker marker(op->getAttr(nn::kLayerAttrName));
+      // Traces name kernels by what they come from.
+      if (!isa<NameLoc>(op->getLoc()))
+        op->setLoc(NameLoc::get(
+            StringAttr::get(&getContext(), op->getName().stripDialect()),
+            op->getLoc()));
       OpBuilder builder(op, &marker);
       op->replaceAllUsesWith(op.decompose(builder));
       op->erase();

@@ -221,7 +221,7 @@ const Scalars &StepBuilder::getScalars(Type element) {
   Scalars &s = it->second;
   if (!isNew)
     return s;
-  TensorBuilder t(b, step.getLoc());
+  TensorBuilder t(b, NameLoc::get(b.getStringAttr("norm"), step.getLoc()));
   auto scalar = RankedTensorType::get({}, element);
   s.finite = arith::CmpFOp::create(
       t, arith::CmpFPredicate::OLT, norm,
@@ -281,7 +281,8 @@ void StepBuilder::update(Parameter &param) {
   if (!param.isTrained)
     return;
   const Scalars &s = getScalars(getElementTypeOrSelf(param.value));
-  TensorBuilder t(b, param.value.getLoc());
+  TensorBuilder t(b, NameLoc::get(b.getStringAttr(options.optimizer),
+                                  param.value.getLoc()));
   Type type = param.value.getType();
   Value g = s.clip ? t.mul(param.grad, t.splat(s.clip, type)) : param.grad;
   if (options.optimizer == "adamw")
@@ -330,7 +331,7 @@ void StepBuilder::run() {
   collectParameters();
   createFunction();
   inlineGradients();
-  TensorBuilder t(b, step.getLoc());
+  TensorBuilder t(b, NameLoc::get(b.getStringAttr("norm"), step.getLoc()));
   norm = buildNorm(t);
   for (Parameter &param : params)
     update(param);

@@ -178,7 +178,11 @@ LogicalResult Tape::replayOp(Operation *original, Operation *copy) {
   });
   if (llvm::none_of(dy, [](Value value) { return bool(value); }))
     return success();
+  Location loc = copy->getLoc();
+  copy->setLoc(
+      NameLoc::get(b.getStringAttr(copy->getName().stripDialect() + "'"), loc));
   auto dx = cast<DifferentiableOpInterface>(copy).buildVjp(b, dy);
+  copy->setLoc(loc);
   if (failed(dx))
     return failure();
   for (auto [operand, primal, cotangent] :
@@ -214,9 +218,45 @@ static void eraseDead(Block &block, Operation *first) {
   }
 }
 
+/// True if the slices of `value` have as many elements as itself: to keep it
+/// costs no more than to keep them.
+static bool isSlicedWhole(Value value) {
+  int64_t elements = 0;
+  for (Operation *user : value.getUsers())
+    if (auto slice = dyn_cast<nn::SliceOp>(user))
+      elements += slice.getType().getNumElements();
+  return elements >= cast<RankedTensorType>(value.getType()).getNumElements();
+}
+
 /// True if it is cheaper to compute the value of `op` again than to keep it.
 static bool isCheap(Operation *op) {
+  // Attention writes its result as the op behind it wants it: that is kept.
+  if (isa<nn::RearrangeOp>(op))
+    return !op->getOperand(0).getDefiningOp<nn::AttentionOp>();
+  if (isa<nn::SliceOp>(op))
+    return isSlicedWhole(op->getOperand(0));
   return isa<arith::ConstantOp, nn::IotaOp, nn::RepeatOp>(op);
+}
+
+/// Behind `mark`, reads the result of an attention from its rearrangement in
+/// front, whose derivative is the way back: one of the two is kept.
+static void keepRearranged(Operation *mark) {
+  OpBuilder b(mark->getContext());
+  b.setInsertionPointAfter(mark);
+  for (Operation &op :
+       llvm::make_range(mark->getBlock()->begin(), Block::iterator(mark))) {
+    auto rearrange = dyn_cast<nn::RearrangeOp>(op);
+    if (!rearrange || !rearrange.getInput().getDefiningOp<nn::AttentionOp>())
+      continue;
+    auto isBehind = [&](OpOperand &use) {
+      return mark->isBeforeInBlock(use.getOwner());
+    };
+    if (llvm::none_of(rearrange.getInput().getUses(), isBehind))
+      continue;
+    auto back = rearrange.buildVjp(b, ValueRange(rearrange.getResult()));
+    if (succeeded(back))
+      rearrange.getInput().replaceUsesWithIf(back->front(), isBehind);
+  }
 }
 
 FailureOr<Derivative *> Differentiator::getDerivative(func::FuncOp func) {
@@ -264,6 +304,7 @@ LogicalResult Differentiator::build(func::FuncOp func, Derivative &derivative) {
       grads.push_back(tape.getCotangent(func.getArgument(arg)));
     func::ReturnOp::create(b, func.getLoc(), grads);
     eraseDead(*block, mark);
+    keepRearranged(mark);
     split(func, both, mark, derivative);
   }
   both.erase();

@@ -171,6 +171,12 @@ void dist_broadcast(dist_rank *rank, int32_t comm, dist_dtype dtype,
 /** Place of this rank along mesh axis `axis` (an index into the mesh). */
 int64_t dist_axis_index(dist_rank *rank, int32_t axis);
 
+/** Says what the rank does from here to its next mark or collective or the end
+ * of the segment: `kind` is gemm, attention, kernel, copy or loop, `name` tells
+ * calls of a kind apart (for a gemm, its descriptor in full). Both are texts of
+ * the program. Costs a branch unless a trace is written. */
+void dist_mark(dist_rank *rank, const char *kind, const char *name);
+
 /** Fails the run: `id` at flat position `position` of an index tensor named
  * `name` is not in [0, bound). */
 void dist_index_error(dist_rank *rank, const char *name, int64_t position,

@@ -9,6 +9,12 @@
 
 using namespace dist;
 
+void dist::endMark(dist_rank &rank) {
+  if (rank.markBegin != 0)
+    rank.trace->add(rank.mark, rank.markBegin, now());
+  rank.markBegin = 0;
+}
+
 bool dist::runCollective(dist_rank &rank, const CollectiveCall &call) {
   const std::vector<Communicator> &all = rank.manifest.communicators;
   bool known = call.comm >= 0 && call.comm < static_cast<int64_t>(all.size());
@@ -22,6 +28,7 @@ bool dist::runCollective(dist_rank &rank, const CollectiveCall &call) {
                                            std::to_string(call.comm));
     return false;
   }
+  endMark(rank);
   int64_t begin = now();
   bool done = rank.backend.collective(rank, call);
   int64_t end = now();
@@ -117,6 +124,14 @@ void dist_broadcast(dist_rank *rank, int32_t comm, dist_dtype dtype,
                     .count = count,
                     .root = root,
                     .op = op});
+}
+
+void dist_mark(dist_rank *rank, const char *kind, const char *name) {
+  if (!rank->trace)
+    return;
+  endMark(*rank);
+  rank->mark = {rank->step, kind, name, "", 0};
+  rank->markBegin = now();
 }
 
 int64_t dist_axis_index(dist_rank *rank, int32_t axis) {

@@ -66,14 +66,15 @@ static size_t getMaxBuffers(const Manifest &manifest) {
   return largest;
 }
 
-/// Every rank's trace: all operations of the run, at most the last 2^16.
+/// Every rank's trace: all operations of the run, at most the last 2^16. A
+/// segment marks some dozens.
 static std::vector<Trace> makeTraces(const Manifest &manifest, int64_t steps) {
-  constexpr int64_t kMaxEvents = 1 << 16;
+  constexpr int64_t kMaxEvents = 1 << 16, kPerAction = 64;
   auto actions =
       static_cast<int64_t>(manifest.prologue.size() + manifest.step.size());
   int64_t events = kMaxEvents;
-  if (steps == 0 || 2 * actions <= kMaxEvents / steps)
-    events = std::max<int64_t>(2 * actions * steps, 256);
+  if (steps == 0 || kPerAction * actions <= kMaxEvents / steps)
+    events = std::max<int64_t>(kPerAction * actions * steps, 256);
   return std::vector<Trace>(manifest.mesh.getNumRanks(), Trace(events));
 }
 

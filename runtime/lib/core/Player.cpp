@@ -18,8 +18,10 @@ void Player::run(dist_rank &rank, const RunAction &action) const {
   rank.history.begin(operation);
   int64_t begin = rank.trace ? now() : 0;
   program.segments[action.segment](&rank, rank.arena, action.at.data());
-  if (rank.trace)
+  if (rank.trace) {
+    endMark(rank);
     rank.trace->add(operation, begin, now());
+  }
 }
 
 /// The call of `action` on the arena of `rank`.

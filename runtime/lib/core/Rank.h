@@ -25,10 +25,15 @@ struct dist_rank {
   int64_t commNanoseconds = 0; ///< spent in collectives since it was reset
   dist::History history;
   dist::Trace *trace = nullptr; ///< null: nobody asked
+  dist::Operation mark;         ///< what a segment says it is at
+  int64_t markBegin = 0;        ///< 0: it says nothing
   std::vector<void *> buffers;  ///< room for the largest variadic collective
 };
 
 namespace dist {
+
+/// Ends what the segment of `rank` has marked last.
+void endMark(dist_rank &rank);
 
 /// Runs a collective with its history, trace and time.
 bool runCollective(dist_rank &rank, const CollectiveCall &call);

@@ -237,10 +237,13 @@ TEST_F(Main, TraceIsJson) {
       << two.errors;
   std::ifstream file("trace.json");
   nlohmann::json trace = nlohmann::json::parse(file);
-  int64_t reductions = 0;
-  for (const nlohmann::json &event : trace["traceEvents"])
+  int64_t reductions = 0, marks = 0;
+  for (const nlohmann::json &event : trace["traceEvents"]) {
     reductions += event["name"] == "grads";
+    marks += event["name"] == "errors" && event["cat"] == "loop";
+  }
   EXPECT_EQ(reductions, 3 * 2);
+  EXPECT_EQ(marks, 3 * 2);
 }
 
 //===----------------------------------------------------------------------===//

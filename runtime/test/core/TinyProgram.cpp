@@ -24,6 +24,7 @@ static void forwardBackward(dist_rank *rank, char *arena,
   const auto *w = HandProgram::at<float>(arena, offsets[2]);
   if (tinyHook.body)
     tinyHook.body(rank, *HandProgram::at<int64_t>(arena, offsets[3]));
+  dist_mark(rank, "loop", "errors");
   auto *loss = HandProgram::at<float>(arena, offsets[4]);
   auto *grad = HandProgram::at<float>(arena, offsets[5]);
   // Padding is zero, so the rows past the end add nothing.
