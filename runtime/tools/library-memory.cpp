@@ -26,7 +26,7 @@
 static std::atomic<bool> isMeasuring;
 static std::atomic<int64_t> live, peak;
 
-static void *note(void *memory) {
+[[maybe_unused]] static void *note(void *memory) {
   if (!memory || !isMeasuring)
     return memory;
   int64_t now = live += int64_t(malloc_usable_size(memory));

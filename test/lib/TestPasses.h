@@ -9,11 +9,13 @@
 
 namespace dist::test {
 
+void registerTestAcceptedOps();
 void registerTestShardingRules();
 void registerTestCosts();
 void registerTestDerivatives();
 
 inline void registerTestPasses() {
+  registerTestAcceptedOps();
   registerTestShardingRules();
   registerTestCosts();
   registerTestDerivatives();
