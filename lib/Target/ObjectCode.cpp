@@ -5,7 +5,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "dist/Target/ObjectCode.h"
-#include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -14,6 +13,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
@@ -68,6 +68,34 @@ static void setTarget(llvm::Module &module, llvm::TargetMachine &machine) {
   }
 }
 
+static llvm::OptimizationLevel getLevel(unsigned level) {
+  const llvm::OptimizationLevel *levels[] = {
+      &llvm::OptimizationLevel::O0, &llvm::OptimizationLevel::O1,
+      &llvm::OptimizationLevel::O2, &llvm::OptimizationLevel::O3};
+  return *levels[std::min(level, 3u)];
+}
+
+/// LLVM's own pipeline, less the vectorizer of straight-line code: kernels are
+/// loops, and on some sums in f64 that one does not come to an end.
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
+                     unsigned level) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopInterleaving = true;
+  tuning.LoopVectorization = true;
+  tuning.SLPVectorization = false;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(getLevel(level)).run(module, modules);
+}
+
 LogicalResult dist::emitObject(ModuleOp module, const ObjectOptions &options,
                                llvm::raw_pwrite_stream &os) {
   auto machine = createTargetMachine(module.getLoc(), options);
@@ -81,9 +109,7 @@ LogicalResult dist::emitObject(ModuleOp module, const ObjectOptions &options,
   if (!translated)
     return module.emitError("expected a module in the LLVM dialect");
   setTarget(*translated, **machine);
-  if (llvm::Error error = makeOptimizingTransformer(
-          options.optLevel, /*sizeLevel=*/0, machine->get())(translated.get()))
-    return module.emitError(llvm::toString(std::move(error)));
+  optimize(*translated, **machine, options.optLevel);
   llvm::legacy::PassManager passes;
   if ((*machine)->addPassesToEmitFile(passes, os, nullptr,
                                       llvm::CodeGenFileType::ObjectFile))

@@ -60,13 +60,15 @@ Value KernelWriter::lookup(Value value) {
                       });
 }
 
-AffineMap KernelWriter::getMap(nn::TermAttr term, nn::TermAttr result) {
+/// The map from loops over the dimensions of `loops` to those of `term`.
+AffineMap KernelWriter::getMap(nn::TermAttr term, nn::TermAttr loops) {
   SmallVector<AffineExpr> exprs;
-  SmallVector<StringRef> names = result.getNames();
-  for (StringRef name : term.getNames())
-    exprs.push_back(
-        b.getAffineDimExpr(llvm::find(names, name) - names.begin()));
-  return AffineMap::get(names.size(), 0, exprs, b.getContext());
+  for (ArrayAttr dim : term.getDims())
+    exprs.push_back(dim.empty()
+                        ? b.getAffineConstantExpr(0) // a unit
+                        : b.getAffineDimExpr(llvm::find(loops.getDims(), dim) -
+                                             loops.getDims().begin()));
+  return AffineMap::get(loops.getDims().size(), 0, exprs, b.getContext());
 }
 
 Value KernelWriter::writeMap(RankedTensorType type, ValueRange operands,
@@ -128,9 +130,11 @@ Value KernelWriter::writeReduce(nn::ReduceOp op) {
   nn::TermAttr input = op.getPattern().getOperands()[0];
   nn::TermAttr result = op.getPattern().getResult();
   SmallVector<utils::IteratorType> iterators;
-  for (StringRef name : input.getNames())
-    iterators.push_back(result.hasName(name) ? utils::IteratorType::parallel
-                                             : utils::IteratorType::reduction);
+  for (ArrayAttr dim : input.getDims())
+    iterators.push_back(!dim.empty() &&
+                                llvm::is_contained(result.getDims(), dim)
+                            ? utils::IteratorType::parallel
+                            : utils::IteratorType::reduction);
   bool isSum = op.getKind() == nn::ReduceKind::Sum;
   double inf = std::numeric_limits<double>::infinity();
   double neutral =

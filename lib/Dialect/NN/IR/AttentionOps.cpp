@@ -222,7 +222,8 @@ struct AttentionDims {
   std::string key(StringRef width) const {
     return "b " + keyHeads + " [t] " + width.str();
   }
-  /// A dimension of size 1 has no factor.
+  /// A dimension of size 1 has no factor of the scores. Where heads split in
+  /// two dimensions it does so too: biases are aligned from the end.
   std::string bias(ArrayRef<int64_t> shape) const {
     SmallVector<StringRef> dims{"b"};
     if (queryHeads == "g r")
@@ -233,7 +234,7 @@ struct AttentionDims {
     std::string text;
     for (auto [dim, size] :
          llvm::zip_equal(ArrayRef(dims).take_back(shape.size()), shape))
-      text += " " + (size == 1 ? "1" : dim.str());
+      text += " " + (size != 1 ? dim.str() : dim == "(g r)" ? "(g1 r1)" : "1");
     return text;
   }
 };
