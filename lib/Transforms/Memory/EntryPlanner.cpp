@@ -81,8 +81,22 @@ void EntryPlanner::chooseHomes() {
       auto result = dyn_cast<OpResult>(value);
       if (slot && result && !homes.contains(value) &&
           isInPlaceOf(result, *slot) == isForced && mayReplace(result, *slot))
-        homes[value] = *slot;
+        setHome(result, *slot);
     }
+}
+
+/// Lets `value` be computed in `slot`, with what it is computed in place of.
+void EntryPlanner::setHome(OpResult value, int64_t slot) {
+  while (value && !homes.contains(value) && mayReplace(value, slot)) {
+    homes[value] = slot;
+    int64_t index = indexOf.lookup(value.getOwner());
+    int64_t argument =
+        Segments::lookupInPlaceArgument(bodies[index], value.getResultNumber());
+    if (argument < 0)
+      return;
+    func::CallOp call = plan.calls[index].call;
+    value = dyn_cast<OpResult>(call.getOperand(argument));
+  }
 }
 
 unsigned EntryPlanner::addBuffer(Value value, PlannedBuffer buffer) {

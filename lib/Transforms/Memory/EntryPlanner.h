@@ -38,6 +38,7 @@ private:
   mlir::LogicalResult collectCalls();
   void computeLastUses();
   void chooseHomes();
+  void setHome(mlir::OpResult value, int64_t slot);
   mlir::LogicalResult planCall(int64_t index);
   mlir::LogicalResult planResult(int64_t index, mlir::OpResult result);
   mlir::LogicalResult checkReplaced(int64_t index, mlir::OpResult result,
