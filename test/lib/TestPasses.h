@@ -13,12 +13,14 @@ void registerTestAcceptedOps();
 void registerTestShardingRules();
 void registerTestCosts();
 void registerTestDerivatives();
+void registerTestHostLowerings();
 
 inline void registerTestPasses() {
   registerTestAcceptedOps();
   registerTestShardingRules();
   registerTestCosts();
   registerTestDerivatives();
+  registerTestHostLowerings();
 }
 
 } // namespace dist::test

@@ -7,6 +7,7 @@
 #include "GroupKernel.h"
 #include "KernelWriter.h"
 #include "LowerOps.h"
+#include "OpLowerings.h"
 #include "ScalarBody.h"
 #include "dist/Conversion/RowKernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,23 +19,21 @@ using namespace mlir;
 using namespace dist;
 
 bool dist::isFusible(Operation *op) {
-  if (auto reduce = dyn_cast<nn::ReduceOp>(op))
-    return reduce.getKind() != nn::ReduceKind::Mean;
-  if (auto einsum = dyn_cast<nn::EinsumOp>(op))
-    return !isProduct(einsum);
-  return hasScalarBody(op) || lookupIndexedOperand(op) ||
-         isa<nn::RepeatOp, nn::IotaOp, nn::DropoutOp, nn::RopeOp>(op);
+  if (hasScalarBody(op))
+    return true;
+  const OpLowering *lowering = OpLowerings::get().lookup(op);
+  return lowering && lowering->write && (!lowering->fits || lowering->fits(op));
 }
 
 bool dist::readsBuffers(Operation *op) {
-  return isa<nn::EmbeddingOp, nn::DropoutOp, nn::RopeOp>(op) ||
-         lookupIndexedOperand(op);
+  const OpLowering *lowering = OpLowerings::get().lookup(op);
+  return lowering && lowering->reads != Reads::Elements;
 }
 
 Value dist::lookupIndexedOperand(Operation *op) {
-  if (isa<nn::EmbeddingOp, nn::TakeOp, nn::GatherOp, nn::ReverseOp>(op))
-    return op->getOperand(0);
-  return {};
+  const OpLowering *lowering = OpLowerings::get().lookup(op);
+  return lowering && lowering->reads == Reads::Indexed ? op->getOperand(0)
+                                                       : Value();
 }
 
 /// What `ops` come from: the ops of the model or of the optimizer where they

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelWriter.h"
+#include "OpLowerings.h"
 #include "ScalarBody.h"
 #include "dist/Dialect/NN/IR/NN.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -228,4 +229,35 @@ Value KernelWriter::writeReverse(nn::ReverseOp op) {
         }
         return tensor::ExtractOp::create(nested, input, at);
       });
+}
+
+static CheckedIndices getEmbeddingIndices(nn::EmbeddingOp op) {
+  PlaceAttr place = op.getPlaceAttr();
+  return {op.getIds(),
+          place ? place.getShape()[0] : op.getTable().getType().getDimSize(0)};
+}
+
+static CheckedIndices getTakeIndices(nn::TakeOp op) {
+  return {op.getIds(), op.getInput().getType().getDimSize(op.getDim())};
+}
+
+static CheckedIndices getGatherIndices(nn::GatherOp op) {
+  return {op.getIndices(), op.getInput().getType().getDimSize(op.getDim())};
+}
+
+void KernelWriter::populateIndexing(OpLowerings &lowerings) {
+  lowerings.addKernel(&KernelWriter::writeIota);
+  lowerings.addKernel(&KernelWriter::writeDropout, Reads::Buffers);
+  lowerings.addKernel(&KernelWriter::writeRope, Reads::Buffers);
+  lowerings.addKernel(&KernelWriter::writeEmbedding, Reads::Indexed);
+  lowerings.addKernel(&KernelWriter::writeTake, Reads::Indexed);
+  lowerings.addKernel(&KernelWriter::writeGather, Reads::Indexed);
+  lowerings.addKernel(&KernelWriter::writeReverse, Reads::Indexed);
+}
+
+void dist::populateIndexingLowerings(OpLowerings &lowerings) {
+  KernelWriter::populateIndexing(lowerings);
+  lowerings.addIndices(getEmbeddingIndices);
+  lowerings.addIndices(getTakeIndices);
+  lowerings.addIndices(getGatherIndices);
 }

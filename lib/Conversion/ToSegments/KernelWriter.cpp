@@ -6,6 +6,8 @@
 
 #include "KernelWriter.h"
 #include "GroupKernel.h"
+#include "LowerOps.h"
+#include "OpLowerings.h"
 #include "ScalarBody.h"
 #include "dist/Dialect/NN/IR/NN.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -226,32 +228,26 @@ Value KernelWriter::writeSum(RankedTensorType type, ValueRange operands,
   return generic.getResult(0);
 }
 
+void KernelWriter::populateStructural(OpLowerings &lowerings) {
+  lowerings.addKernel(&KernelWriter::writeRepeat);
+  lowerings.addKernel(&KernelWriter::writeReduce).fits = [](Operation *op) {
+    return cast<nn::ReduceOp>(op).getKind() != nn::ReduceKind::Mean;
+  };
+  lowerings.addKernel(&KernelWriter::writeEinsum).fits = [](Operation *op) {
+    return !isProduct(cast<nn::EinsumOp>(op));
+  };
+}
+
+void dist::populateStructuralLowerings(OpLowerings &lowerings) {
+  KernelWriter::populateStructural(lowerings);
+}
+
 void KernelWriter::writeOp(Operation *op) {
   b.setLoc(op->getLoc());
-  Value result;
-  if (auto repeat = dyn_cast<nn::RepeatOp>(op))
-    result = writeRepeat(repeat);
-  else if (auto reduce = dyn_cast<nn::ReduceOp>(op))
-    result = writeReduce(reduce);
-  else if (auto iota = dyn_cast<nn::IotaOp>(op))
-    result = writeIota(iota);
-  else if (auto dropout = dyn_cast<nn::DropoutOp>(op))
-    result = writeDropout(dropout);
-  else if (auto embedding = dyn_cast<nn::EmbeddingOp>(op))
-    result = writeEmbedding(embedding);
-  else if (auto rope = dyn_cast<nn::RopeOp>(op))
-    result = writeRope(rope);
-  else if (auto einsum = dyn_cast<nn::EinsumOp>(op))
-    result = writeEinsum(einsum);
-  else if (auto take = dyn_cast<nn::TakeOp>(op))
-    result = writeTake(take);
-  else if (auto gather = dyn_cast<nn::GatherOp>(op))
-    result = writeGather(gather);
-  else if (auto reverse = dyn_cast<nn::ReverseOp>(op))
-    result = writeReverse(reverse);
-  else
-    result = writeElementwise(op);
-  tensors[op->getResult(0)] = result;
+  const OpLowering *lowering = OpLowerings::get().lookup(op);
+  bool isElementwise = !lowering || !lowering->write;
+  tensors[op->getResult(0)] =
+      isElementwise ? writeElementwise(op) : lowering->write(*this, op);
 }
 
 std::optional<unsigned> KernelWriter::getReplaced(Value output) const {

@@ -46,6 +46,9 @@ public:
   /// Positions by pairs.
   static mlir::RankedTensorType getAngleType(nn::RopeOp op);
 
+  static void populateStructural(class OpLowerings &lowerings);
+  static void populateIndexing(OpLowerings &lowerings);
+
 private:
   using Body = llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &,
                                               mlir::ValueRange)>;

@@ -6,6 +6,7 @@
 
 #include "GroupKernel.h"
 #include "LowerOps.h"
+#include "OpLowerings.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -238,8 +239,7 @@ static LogicalResult lowerBackward(SegmentBuilder &b, nn::AttentionGradOp op) {
   return success();
 }
 
-LogicalResult dist::lowerAttention(SegmentBuilder &b, Operation *op) {
-  if (auto attention = dyn_cast<nn::AttentionOp>(op))
-    return lowerForward(b, attention);
-  return lowerBackward(b, cast<nn::AttentionGradOp>(op));
+void dist::populateAttentionLowerings(OpLowerings &lowerings) {
+  lowerings.addCall(lowerForward);
+  lowerings.addCall(lowerBackward);
 }

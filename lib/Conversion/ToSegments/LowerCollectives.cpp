@@ -6,6 +6,7 @@
 
 #include "GroupKernel.h"
 #include "LowerOps.h"
+#include "OpLowerings.h"
 #include "PoolLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -272,20 +273,12 @@ static LogicalResult lowerContribute(SegmentBuilder &b, ContributeOp op) {
   return success();
 }
 
-LogicalResult dist::lowerCollective(SegmentBuilder &b, Operation *op) {
-  if (auto reduce = dyn_cast<AllReduceOp>(op))
-    return lowerAllReduce(b, reduce);
-  if (auto gather = dyn_cast<AllGatherOp>(op))
-    return lowerAllGather(b, gather);
-  if (auto scatter = dyn_cast<ReduceScatterOp>(op))
-    return lowerReduceScatter(b, scatter);
-  if (auto exchange = dyn_cast<AllToAllOp>(op))
-    return lowerAllToAll(b, exchange);
-  if (auto permute = dyn_cast<PermuteOp>(op))
-    return lowerPermute(b, permute);
-  if (auto slice = dyn_cast<dist::SliceOp>(op))
-    return lowerSlice(b, slice);
-  if (auto contribute = dyn_cast<ContributeOp>(op))
-    return lowerContribute(b, contribute);
-  return op->emitOpError("has no code on the host target");
+void dist::populateCollectiveLowerings(OpLowerings &lowerings) {
+  lowerings.addCall(lowerAllReduce);
+  lowerings.addCall(lowerAllGather);
+  lowerings.addCall(lowerReduceScatter);
+  lowerings.addCall(lowerAllToAll);
+  lowerings.addCall(lowerPermute);
+  lowerings.addCall(lowerSlice);
+  lowerings.addCall(lowerContribute);
 }

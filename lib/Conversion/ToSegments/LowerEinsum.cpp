@@ -6,6 +6,7 @@
 
 #include "GroupKernel.h"
 #include "LowerOps.h"
+#include "OpLowerings.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -221,10 +222,14 @@ bool dist::isProduct(nn::EinsumOp op) {
          !hasGroups(terms[1]) && !hasGroups(result);
 }
 
-LogicalResult dist::lowerEinsum(SegmentBuilder &b, nn::EinsumOp op) {
+static LogicalResult lowerEinsum(SegmentBuilder &b, nn::EinsumOp op) {
   auto sizes = nn::inferNameSizes(
       op, op.getPattern(), op.getInputs().getTypes(), op.getResult().getType());
   if (failed(sizes))
     return failure();
   return Product(b, op, std::move(*sizes)).lower();
+}
+
+void dist::populateEinsumLowerings(OpLowerings &lowerings) {
+  lowerings.addCall(lowerEinsum);
 }

@@ -6,6 +6,7 @@
 
 #include "GroupKernel.h"
 #include "LowerOps.h"
+#include "OpLowerings.h"
 #include "PoolLoops.h"
 #include "ScalarBody.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -351,35 +352,19 @@ static LogicalResult lowerArgmax(SegmentBuilder &b, nn::ArgmaxOp op) {
   return success();
 }
 
-LogicalResult dist::lowerMove(SegmentBuilder &b, Operation *op) {
-  if (!isa<nn::ConcatOp, nn::RearrangeOp, nn::ReshapeOp>(op))
-    b.mark("loop", op->getName().stripDialect());
-  if (auto concat = dyn_cast<nn::ConcatOp>(op))
-    return lowerConcat(b, concat);
-  if (auto pad = dyn_cast<nn::PadOp>(op))
-    return lowerPad(b, pad);
-  if (auto grad = dyn_cast<nn::EmbeddingGradOp>(op))
-    return lowerEmbeddingGrad(b, grad);
-  if (auto fold = dyn_cast<nn::FoldInOp>(op))
-    return lowerFoldIn(b, fold);
-  if (auto checked = dyn_cast<nn::CheckedOp>(op))
-    return lowerChecked(b, checked);
-  if (auto scatter = dyn_cast<nn::ScatterAddOp>(op))
-    return lowerScatterAdd(b, scatter);
-  if (auto argmax = dyn_cast<nn::ArgmaxOp>(op))
-    return lowerArgmax(b, argmax);
-  if (isa<nn::RearrangeOp, nn::ReshapeOp>(op)) {
-    // Elements change places: through a contiguous copy the view fits.
-    Value input = op->getOperand(0);
-    View copy = b.allocateTemporary(typeOf(input));
-    if (failed(lowerCopy(b, typeOf(input), b.getView(input), copy)))
-      return failure();
-    View original = b.getView(input);
-    b.setView(input, copy);
-    bool fits = lowerView(b, op);
-    b.setView(input, original);
-    if (fits)
-      return success();
-  }
-  return op->emitOpError("has no code on the host target");
+/// Runs `lower` under the name that traces have for its loops.
+template <typename OpTy, LogicalResult (*lower)(SegmentBuilder &, OpTy)>
+static LogicalResult lowerLoops(SegmentBuilder &b, OpTy op) {
+  b.mark("loop", op->getName().stripDialect());
+  return lower(b, op);
+}
+
+void dist::populateMoveLowerings(OpLowerings &lowerings) {
+  lowerings.addCall(lowerConcat);
+  lowerings.addCall(lowerLoops<nn::PadOp, lowerPad>);
+  lowerings.addCall(lowerLoops<nn::EmbeddingGradOp, lowerEmbeddingGrad>);
+  lowerings.addCall(lowerLoops<nn::FoldInOp, lowerFoldIn>);
+  lowerings.addCall(lowerLoops<nn::CheckedOp, lowerChecked>);
+  lowerings.addCall(lowerLoops<nn::ScatterAddOp, lowerScatterAdd>);
+  lowerings.addCall(lowerLoops<nn::ArgmaxOp, lowerArgmax>);
 }

@@ -11,10 +11,6 @@
 
 namespace dist {
 
-/// Gives the result of `op` a view of its operand where the op only renames
-/// elements (permutations, slices, merges that fit); false if it does not.
-bool lowerView(SegmentBuilder &b, mlir::Operation *op);
-
 /// True if `op` is a product of two operands whose sums are over dimensions
 /// that both have: what the GEMM library computes.
 bool isProduct(nn::EinsumOp op);
@@ -23,13 +19,6 @@ bool isProduct(nn::EinsumOp op);
 /// `ignored`; `what` names the op.
 void buildIndexCheck(SegmentBuilder &b, mlir::Value ids, int64_t bound,
                      std::optional<int64_t> ignored, llvm::StringRef what);
-
-/// Writes `op` as calls of the runtime or as loops; fails, after an error,
-/// where the host target has no code for it.
-mlir::LogicalResult lowerEinsum(SegmentBuilder &b, nn::EinsumOp op);
-mlir::LogicalResult lowerAttention(SegmentBuilder &b, mlir::Operation *op);
-mlir::LogicalResult lowerCollective(SegmentBuilder &b, mlir::Operation *op);
-mlir::LogicalResult lowerMove(SegmentBuilder &b, mlir::Operation *op);
 
 /// `value` in a contiguous buffer: its own, or a copy.
 mlir::FailureOr<View> getContiguous(SegmentBuilder &b, mlir::Value value);

@@ -7,6 +7,7 @@
 #include "GroupKernel.h"
 #include "InPlace.h"
 #include "LowerOps.h"
+#include "OpLowerings.h"
 #include "ScalarBody.h"
 #include "dist/Analysis/ProgramForm.h"
 #include "dist/Analysis/RunGroups.h"
@@ -145,22 +146,10 @@ LogicalResult SegmentLowering::lowerConstant(arith::ConstantOp op) {
 
 /// Kernels trust their indices: they are looked at in front.
 LogicalResult SegmentLowering::checkIndices(Operation *op) {
-  Value ids;
-  int64_t bound = 0;
-  if (auto embedding = dyn_cast<nn::EmbeddingOp>(op)) {
-    ids = embedding.getIds();
-    PlaceAttr place = embedding.getPlaceAttr();
-    bound = place ? place.getShape()[0]
-                  : embedding.getTable().getType().getDimSize(0);
-  } else if (auto take = dyn_cast<nn::TakeOp>(op)) {
-    ids = take.getIds();
-    bound = take.getInput().getType().getDimSize(take.getDim());
-  } else if (auto gather = dyn_cast<nn::GatherOp>(op)) {
-    ids = gather.getIndices();
-    bound = gather.getInput().getType().getDimSize(gather.getDim());
-  } else {
+  const OpLowering *lowering = OpLowerings::get().lookup(op);
+  if (!lowering || !lowering->indices)
     return success();
-  }
+  auto [ids, bound] = lowering->indices(op);
   if (!b.hasView(ids) && failed(flush()))
     return failure();
   b.setLoc(op->getLoc());
@@ -196,15 +185,12 @@ LogicalResult SegmentLowering::lower(Operation *op) {
 /// Lowers an op that is no part of a row kernel.
 LogicalResult SegmentLowering::lowerAlone(Operation *op) {
   b.setLoc(op->getLoc());
-  if (!isa<nn::CheckedOp>(op) && lowerView(b, op))
+  const OpLowering *lowering = OpLowerings::get().lookup(op);
+  if (lowering && lowering->view && lowering->view(b, op))
     return success();
-  if (auto einsum = dyn_cast<nn::EinsumOp>(op))
-    return lowerEinsum(b, einsum);
-  if (isa<nn::AttentionOp, nn::AttentionGradOp>(op))
-    return lowerAttention(b, op);
-  if (isa<DistDialect>(op->getDialect()))
-    return lowerCollective(b, op);
-  return lowerMove(b, op);
+  if (lowering && lowering->call)
+    return lowering->call(b, op);
+  return op->emitOpError("has no code on the host target");
 }
 
 LogicalResult SegmentLowering::run() {

@@ -6,6 +6,7 @@
 
 #include "GroupKernel.h"
 #include "LowerOps.h"
+#include "OpLowerings.h"
 
 using namespace mlir;
 using namespace dist;
@@ -63,37 +64,65 @@ static std::optional<View> getRearranged(nn::RearrangeOp op, View view,
   return view;
 }
 
-bool dist::lowerView(SegmentBuilder &b, Operation *op) {
-  if (isa<nn::StopGradientOp, VaryOp, nn::CheckedOp>(op)) {
-    b.setView(op->getResult(0), b.getView(op->getOperand(0)));
-    return true;
+static bool viewRearranged(SegmentBuilder &b, nn::RearrangeOp op) {
+  auto view = getRearranged(op, b.getView(op.getInput()), /*isBack=*/false);
+  if (view)
+    b.setView(op.getResult(), *view);
+  return view.has_value();
+}
+
+static bool viewSlice(SegmentBuilder &b, nn::SliceOp op) {
+  View view = b.getView(op.getInput());
+  for (auto [start, step, stride] :
+       llvm::zip_equal(op.getStarts(), op.getStrides(), view.strides)) {
+    view.offset += start * stride;
+    stride *= step;
   }
-  if (auto rearrange = dyn_cast<nn::RearrangeOp>(op)) {
-    auto view = getRearranged(rearrange, b.getView(rearrange.getInput()),
-                              /*isBack=*/false);
-    if (view)
-      b.setView(rearrange.getResult(), *view);
-    return view.has_value();
-  }
-  if (auto slice = dyn_cast<nn::SliceOp>(op)) {
-    View view = b.getView(slice.getInput());
-    for (auto [start, step, stride] :
-         llvm::zip_equal(slice.getStarts(), slice.getStrides(), view.strides)) {
-      view.offset += start * stride;
-      stride *= step;
-    }
-    b.setView(slice.getResult(), view);
-    return true;
-  }
-  if (auto reshape = dyn_cast<nn::ReshapeOp>(op)) {
-    View view = b.getView(reshape.getInput());
-    if (!isContiguous(view, reshape.getInput().getType()))
-      return false;
-    view.strides = getStrides(reshape.getResult().getType().getShape());
-    b.setView(reshape.getResult(), view);
-    return true;
-  }
-  return false;
+  b.setView(op.getResult(), view);
+  return true;
+}
+
+static bool viewReshaped(SegmentBuilder &b, nn::ReshapeOp op) {
+  View view = b.getView(op.getInput());
+  if (!isContiguous(view, op.getInput().getType()))
+    return false;
+  view.strides = getStrides(op.getResult().getType().getShape());
+  b.setView(op.getResult(), view);
+  return true;
+}
+
+/// The operand under another name.
+template <typename OpTy>
+static bool viewSame(SegmentBuilder &b, OpTy op) {
+  b.setView(op->getResult(0), b.getView(op->getOperand(0)));
+  return true;
+}
+
+/// Where elements change places: through a contiguous copy the view fits.
+template <typename OpTy, bool (*view)(SegmentBuilder &, OpTy)>
+static LogicalResult lowerThroughCopy(SegmentBuilder &b, OpTy op) {
+  Value input = op.getInput();
+  auto type = cast<RankedTensorType>(input.getType());
+  View copy = b.allocateTemporary(type);
+  if (failed(lowerCopy(b, type, b.getView(input), copy)))
+    return failure();
+  View original = b.getView(input);
+  b.setView(input, copy);
+  bool fits = view(b, op);
+  b.setView(input, original);
+  return fits ? success()
+              : op.emitOpError("has no code on the host target: its merges do "
+                               "not fit");
+}
+
+void dist::populateViewLowerings(OpLowerings &lowerings) {
+  lowerings.addView<nn::StopGradientOp>(viewSame);
+  lowerings.addView<VaryOp>(viewSame);
+  lowerings.addView(viewRearranged);
+  lowerings.addView(viewSlice);
+  lowerings.addView(viewReshaped);
+  lowerings.addCall(lowerThroughCopy<nn::RearrangeOp, viewRearranged>);
+  lowerings.addCall(lowerThroughCopy<nn::ReshapeOp, viewReshaped>);
 }
 
 /// The part of the result of `concat` that `value`, an operand, fills.

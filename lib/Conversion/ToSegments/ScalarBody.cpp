@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ScalarBody.h"
+#include "OpLowerings.h"
 #include "dist/Dialect/NN/IR/NN.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -15,7 +16,8 @@ using namespace mlir;
 using namespace dist;
 
 bool dist::hasScalarBody(Operation *op) {
-  if (isa<nn::GeluOp, nn::SiluOp, nn::ReluOp, nn::SigmoidOp>(op))
+  const OpLowering *lowering = OpLowerings::get().lookup(op);
+  if (lowering && lowering->element)
     return true;
   return isa_and_present<arith::ArithDialect, math::MathDialect>(
              op->getDialect()) &&
@@ -52,17 +54,40 @@ static Value buildGelu(ImplicitLocOpBuilder &b, Value x, bool isTanh) {
   return mul(mul(x, constant(b, type, 0.5)), phi);
 }
 
+static Value buildElement(ImplicitLocOpBuilder &b, nn::GeluOp op,
+                          ValueRange elements) {
+  return buildGelu(b, elements[0], op.getApproximate() == "tanh");
+}
+
+static Value buildElement(ImplicitLocOpBuilder &b, nn::SiluOp,
+                          ValueRange elements) {
+  return arith::MulFOp::create(b, elements[0], buildSigmoid(b, elements[0]));
+}
+
+static Value buildElement(ImplicitLocOpBuilder &b, nn::SigmoidOp,
+                          ValueRange elements) {
+  return buildSigmoid(b, elements[0]);
+}
+
+static Value buildElement(ImplicitLocOpBuilder &b, nn::ReluOp,
+                          ValueRange elements) {
+  return arith::MaximumFOp::create(b, elements[0],
+                                   constant(b, elements[0].getType(), 0));
+}
+
+void dist::populateScalarLowerings(OpLowerings &lowerings) {
+  lowerings.addElement<nn::GeluOp>(buildElement);
+  lowerings.addElement<nn::SiluOp>(buildElement);
+  lowerings.addElement<nn::SigmoidOp>(buildElement);
+  lowerings.addElement<nn::ReluOp>(buildElement);
+}
+
+/// Ops of `arith` and `math` are what they are on an element.
 Value dist::buildScalarBody(ImplicitLocOpBuilder &b, Operation *op,
                             ValueRange elements) {
-  if (auto gelu = dyn_cast<nn::GeluOp>(op))
-    return buildGelu(b, elements[0], gelu.getApproximate() == "tanh");
-  if (isa<nn::SiluOp>(op))
-    return arith::MulFOp::create(b, elements[0], buildSigmoid(b, elements[0]));
-  if (isa<nn::SigmoidOp>(op))
-    return buildSigmoid(b, elements[0]);
-  if (isa<nn::ReluOp>(op))
-    return arith::MaximumFOp::create(b, elements[0],
-                                     constant(b, elements[0].getType(), 0));
+  const OpLowering *lowering = OpLowerings::get().lookup(op);
+  if (lowering && lowering->element)
+    return lowering->element(b, op, elements);
   OperationState state(b.getLoc(), op->getName(), elements,
                        {getElementTypeOrSelf(op->getResult(0).getType())});
   state.propertiesAttr = op->getPropertiesAsAttribute();
