@@ -42,14 +42,15 @@ void FactorClasses::addNodes(ModuleOp module) {
       ShardingRule rule = ruled.getShardingRule();
       firstFactor[op] = numNodes;
       numNodes += rule.factors.size();
-      rules.try_emplace(op, std::move(rule));
+      ruleOf[op] = rules.size();
+      rules.push_back(std::move(rule));
     }
   });
 }
 
 const ShardingRule *FactorClasses::lookupRule(Operation *op) const {
-  auto it = rules.find(op);
-  return it == rules.end() ? nullptr : &it->second;
+  auto it = ruleOf.find(op);
+  return it == ruleOf.end() ? nullptr : &rules[it->second];
 }
 
 void FactorClasses::joinTensor(Operation *op, Value value,

@@ -180,9 +180,9 @@ FactorSplit FactorSplits::getSplit(Operation *op) const {
 }
 
 SmallVector<Atoms> FactorSplits::getWanted(Operation *op,
+                                           const FactorSplit &split,
                                            unsigned tensor) const {
   const ShardingRule &rule = *classes.lookupRule(op);
-  FactorSplit split = getSplit(op);
   bool isOperand = tensor < rule.operands.size();
   const ShardingRule::Dims &dims =
       isOperand ? rule.operands[tensor]

@@ -7,6 +7,7 @@
 #include "dist/Analysis/TensorParallelSearch.h"
 #include "dist/Dialect/NN/IR/NN.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/bit.h"
 
 using namespace mlir;
 using namespace dist;
@@ -44,6 +45,7 @@ TensorParallelSearch::TensorParallelSearch(
   findParameters(module, entry);
   findCandidates(module, entry, mayBeSplit);
   opsOf.resize(candidates.size());
+  numOpsOf.resize(candidates.size());
   addPins(entry);
   auto calls = countCalls(module, entry);
   for (auto func : module.getOps<func::FuncOp>())
@@ -121,8 +123,10 @@ void TensorParallelSearch::addPins(func::FuncOp entry) {
       cost.factors.push_back(it == indexOf.end() ? -1 : it->second);
     }
     for (int candidate : cost.factors)
-      if (candidate >= 0)
+      if (candidate >= 0) {
+        ++numOpsOf[candidate];
         opsOf[candidate].push_back(ops.size());
+      }
     ops.push_back(std::move(cost));
   }
 }
@@ -179,10 +183,39 @@ void TensorParallelSearch::addOp(Operation *op, double calls) {
       if (auto it = indexOf.find(classes.getClass(embedding.getTable(), 0));
           it != indexOf.end())
         cost.rows = it->second;
+  if (touched.empty())
+    return;
+  for (int candidate : touched)
+    ++numOpsOf[candidate];
+  auto [known, isNew] = opOfKey.try_emplace(getKey(cost), ops.size());
+  if (!isNew) {
+    ops[known->second].calls += calls;
+    return;
+  }
   for (int candidate : touched)
     opsOf[candidate].push_back(ops.size());
-  if (!touched.empty())
-    ops.push_back(std::move(cost));
+  ops.push_back(std::move(cost));
+}
+
+std::vector<int64_t> TensorParallelSearch::getKey(const OpCost &op) {
+  std::vector<int64_t> key = {op.needsSplit, op.rows};
+  for (auto [candidate, factor] :
+       llvm::zip_equal(op.factors, op.rule->factors)) {
+    key.push_back(candidate);
+    key.push_back(factor.isWhole);
+  }
+  for (const auto *tensors : {&op.rule->operands, &op.rule->results})
+    for (const ShardingRule::Dims &dims : *tensors) {
+      key.push_back(-2); // no candidate, no factor: begins a tensor
+      for (const auto &factors : dims) {
+        key.push_back(factors.size());
+        key.insert(key.end(), factors.begin(), factors.end());
+      }
+    }
+  key.push_back(-2);
+  for (double bytes : op.bytes)
+    key.push_back(llvm::bit_cast<int64_t>(bytes));
+  return key;
 }
 
 /// Wire bytes to bring tensor `tensor` to what the op wants: a gather of
@@ -278,7 +311,7 @@ SmallVector<unsigned> TensorParallelSearch::chooseHubs() const {
     if (large == groups.end())
       return hubs;
     hubs.push_back(*llvm::max_element(*large, [&](unsigned a, unsigned b) {
-      return opsOf[a].size() < opsOf[b].size();
+      return numOpsOf[a] < numOpsOf[b];
     }));
   }
 }

@@ -63,18 +63,13 @@ FailureOr<Tensor> InputSource::convert(Program &program, const Port &port,
   return Tensor::fromInts(kind, tensor.getShape(), tensor.ints());
 }
 
-FailureOr<Tensor> InputSource::initialize(Program &program,
-                                          const Port &port) const {
-  auto emitError = [&] {
-    return program.getFunction().emitError("parameter '")
-           << stripRole(port.name) << "' ";
-  };
-  if (!port.init)
-    return emitError() << "has neither a value in the inputs nor an 'nn.init'";
-  io::Expected<io::Init> init =
-      io::Init::parse({port.init.data(), port.init.size()});
+FailureOr<Tensor> InputSource::initialize(Program &program, const Port &port,
+                                          StringRef text) const {
+  io::Expected<io::Init> init = io::Init::parse({text.data(), text.size()});
   if (!init)
-    return emitError() << "has a bad 'nn.init': " << init.takeError().message();
+    return program.getFunction().emitError("parameter '")
+           << stripRole(port.name)
+           << "' has a bad 'nn.init': " << init.takeError().message();
   ElementKind written = *getElementKind(port.written);
   std::string name = stripRole(port.name).str();
   std::vector<double> values(getNumElements(port.getShape()));
@@ -82,6 +77,17 @@ FailureOr<Tensor> InputSource::initialize(Program &program,
     value = roundTo(written, init->getValue(name, options.seed, i));
   return Tensor::fromFloats(program.getKind(port), port.getShape(),
                             std::move(values));
+}
+
+FailureOr<Tensor> InputSource::initialize(Program &program,
+                                          const Port &port) const {
+  if (port.init)
+    return initialize(program, port, port.init.getValue());
+  if (options.drawAll)
+    return initialize(program, port, "normal 0.02");
+  return program.getFunction().emitError("parameter '")
+         << stripRole(port.name)
+         << "' has neither a value in the inputs nor an 'nn.init'";
 }
 
 Tensor InputSource::draw(Program &program, const Port &port,
@@ -120,6 +126,8 @@ FailureOr<Tensor> InputSource::get(Program &program, unsigned number) const {
   case Role::Param:
     return initialize(program, port);
   case Role::State:
+    if (options.drawAll)
+      return initialize(program, port, "uniform 0.5 1");
     return Tensor::zeros(program.getKind(port), port.getShape());
   default:
     return draw(program, port, program.getFunction().getArgument(number));

@@ -19,6 +19,13 @@ using namespace dist;
 // The story
 //===----------------------------------------------------------------------===//
 
+/// Folds and merges what is equal, function by function on all cores.
+static void addSimplification(OpPassManager &pm) {
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
+}
+
 void dist::buildToModelPipeline(OpPassManager &pm,
                                 const PipelineOptions &options) {
   // First, so that no pass behind has to ask what a user may have written.
@@ -76,8 +83,7 @@ void dist::buildToStepPipeline(OpPassManager &pm,
   pm.addPass(createSymbolDCEPass());
 
   // The backward repeats expressions of the forward and multiplies by ones.
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  addSimplification(pm);
 
   // Behind the merging, which leaves the work that is done; before anything is
   // decomposed, split or made local.
@@ -100,8 +106,7 @@ void dist::buildToShardedPipeline(OpPassManager &pm,
 
   // The derivative of a composite op repeats ops of its decomposition; merged
   // now, they are sharded and reduced once.
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  addSimplification(pm);
 
   // Before the shardings, so that one is a plain list of axes per dimension;
   // behind the merging, which would not see equal ops in two spellings.
@@ -124,8 +129,7 @@ void dist::buildToLocalPipeline(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(createPartition());
 
   // Equal collectives and slices merge while collectives are still pure.
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  addSimplification(pm);
 
   // Last, since it orders: neighbours travel together once all are known.
   pm.addNestedPass<func::FuncOp>(createCombineReductions());

@@ -1,4 +1,4 @@
-//===- Linker.cpp - From an object file to an executable ------------------===//
+//===- Linker.cpp - From object files to an executable -------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -94,7 +94,7 @@ static std::string getFirstError(StringRef logName) {
   return first.str();
 }
 
-static LogicalResult runLinker(Location loc, StringRef object,
+static LogicalResult runLinker(Location loc, ArrayRef<ScratchFile> objects,
                                StringRef program, StringRef log) {
   std::string runtime = getRuntimePath();
   if (!fs::exists(runtime))
@@ -103,7 +103,10 @@ static LogicalResult runLinker(Location loc, StringRef object,
   auto linker = llvm::sys::findProgramByName(kLinker);
   if (!linker)
     return emitError(loc, "no linker '") << kLinker << "'";
-  SmallVector<StringRef> arguments = {kLinker, object, runtime, "-o", program};
+  SmallVector<StringRef> arguments = {kLinker, "-o", program};
+  for (const ScratchFile &object : objects)
+    arguments.push_back(object.getName());
+  arguments.push_back(runtime);
   SmallVector<StringRef> flags;
   StringRef(kLinkerFlags).split(flags, ';', -1, /*KeepEmpty=*/false);
   arguments.append(flags);
@@ -117,7 +120,7 @@ static LogicalResult runLinker(Location loc, StringRef object,
          << (error.empty() ? getFirstError(log) : error);
 }
 
-LogicalResult dist::linkProgram(Location loc, StringRef object,
+LogicalResult dist::linkProgram(Location loc, ArrayRef<StringRef> objects,
                                 StringRef target) {
   auto fail = [&](std::error_code error) -> LogicalResult {
     return emitError(loc, "cannot write '")
@@ -125,14 +128,19 @@ LogicalResult dist::linkProgram(Location loc, StringRef object,
   };
   if (fs::is_directory(target))
     return fail(std::make_error_code(std::errc::is_a_directory));
-  ScratchFile code, program, log;
-  for (auto [file, suffix] :
-       {std::pair{&code, ".o"}, {&program, ".tmp"}, {&log, ".log"}})
-    if (std::error_code error = file->create(target, suffix))
+  std::vector<ScratchFile> files(objects.size());
+  for (auto [file, object] : llvm::zip_equal(files, objects)) {
+    if (std::error_code error = file.create(target, ".o"))
       return fail(error);
-  if (std::error_code error = writeFile(code.getName(), object))
+    if (std::error_code error = writeFile(file.getName(), object))
+      return fail(error);
+  }
+  ScratchFile program, log;
+  if (std::error_code error = program.create(target, ".tmp"))
     return fail(error);
-  if (failed(runLinker(loc, code.getName(), program.getName(), log.getName())))
+  if (std::error_code error = log.create(target, ".log"))
+    return fail(error);
+  if (failed(runLinker(loc, files, program.getName(), log.getName())))
     return failure();
   if (std::error_code error = program.rename(target))
     return fail(error);

@@ -1,4 +1,4 @@
-//===- Linker.h - From an object file to an executable ----------*- C++ -*-===//
+//===- Linker.h - From object files to an executable -----------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -11,10 +11,11 @@
 
 namespace dist {
 
-/// Links the object code `object` with the runtime into the executable `path`.
-/// Works beside it and renames when all is done: `path` is either the new
-/// program or what it was. Fails with a diagnostic at `loc`.
-mlir::LogicalResult linkProgram(mlir::Location loc, llvm::StringRef object,
+/// Links `objects`, object files in memory, with the runtime into the
+/// executable `path`. Works beside it and renames when all is done: `path` is
+/// either the new program or what it was. Fails with a diagnostic at `loc`.
+mlir::LogicalResult linkProgram(mlir::Location loc,
+                                llvm::ArrayRef<llvm::StringRef> objects,
                                 llvm::StringRef path);
 
 } // namespace dist

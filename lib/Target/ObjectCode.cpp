@@ -32,8 +32,10 @@ static std::string getHostFeatures() {
 
 static FailureOr<std::unique_ptr<llvm::TargetMachine>>
 createTargetMachine(Location loc, const ObjectOptions &options) {
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
+  // Once: objects are emitted on several threads.
+  [[maybe_unused]] static const bool isInitialized =
+      !llvm::InitializeNativeTarget() &&
+      !llvm::InitializeNativeTargetAsmPrinter();
   llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
   std::string error;
   const llvm::Target *target =
@@ -96,13 +98,16 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
   builder.buildPerModuleDefaultPipeline(getLevel(level)).run(module, modules);
 }
 
+void dist::registerObjectTranslations(MLIRContext &context) {
+  registerBuiltinDialectTranslation(context);
+  registerLLVMDialectTranslation(context);
+}
+
 LogicalResult dist::emitObject(ModuleOp module, const ObjectOptions &options,
                                llvm::raw_pwrite_stream &os) {
   auto machine = createTargetMachine(module.getLoc(), options);
   if (failed(machine))
     return failure();
-  registerBuiltinDialectTranslation(*module.getContext());
-  registerLLVMDialectTranslation(*module.getContext());
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> translated =
       translateModuleToLLVMIR(module, context, "kernels");

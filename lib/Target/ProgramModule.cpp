@@ -21,7 +21,8 @@ public:
     b.setInsertionPointToEnd(module.getBody());
   }
 
-  FailureOr<LLVM::LLVMFuncOp> writeTrampoline(StringRef segment);
+  /// Functions of other parts.
+  LLVM::LLVMFuncOp declareSegment(StringRef segment);
   LLVM::GlobalOp writeTable(ArrayRef<LLVM::LLVMFuncOp> functions);
   LLVM::GlobalOp writeText(StringRef name, StringRef text);
   LLVM::GlobalOp writeProgram(LLVM::GlobalOp manifest, int64_t manifestBytes,
@@ -56,20 +57,25 @@ static void skipOptimization(LLVM::LLVMFuncOp body) {
       {b.getStringAttr("noinline"), b.getStringAttr("optnone")}));
 }
 
-FailureOr<LLVM::LLVMFuncOp> ProgramWriter::writeTrampoline(StringRef segment) {
-  std::string bodyName = (segment + "_body").str();
-  auto body = module.lookupSymbol<LLVM::LLVMFuncOp>(bodyName);
-  if (!body)
-    return module.emitError("has no function '") << bodyName << "'";
-  body.setLinkage(LLVM::Linkage::Internal);
-  skipOptimization(body);
-  OpBuilder::InsertionGuard guard(b);
+/// `void SEG_segment(rank, arena, offsets)`.
+static LLVM::LLVMFuncOp createSegment(OpBuilder &b, Location loc,
+                                      StringRef segment) {
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
   auto type = LLVM::LLVMFunctionType::get(
       LLVM::LLVMVoidType::get(b.getContext()), {pointer, pointer, pointer});
-  auto function = LLVM::LLVMFuncOp::create(b, (segment + "_segment").str(),
-                                           type, LLVM::Linkage::Internal);
+  return LLVM::LLVMFuncOp::create(b, loc, (segment + "_segment").str(), type);
+}
+
+/// Behind `body`, the function that calls it with addresses in the arena.
+static void writeTrampoline(LLVM::LLVMFuncOp body, StringRef segment) {
+  body.setLinkage(LLVM::Linkage::Internal);
+  skipOptimization(body);
+  ImplicitLocOpBuilder b(body.getLoc(), body.getContext());
+  b.setInsertionPointAfter(body);
+  LLVM::LLVMFuncOp function = createSegment(b, b.getLoc(), segment);
   Block *block = function.addEntryBlock(b);
   b.setInsertionPointToStart(block);
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
   Value arena = block->getArgument(1), offsets = block->getArgument(2);
   SmallVector<Value> arguments = {block->getArgument(0)};
   for (int32_t i = 0, e = body.getNumArguments() - 1; i < e; ++i) {
@@ -81,7 +87,10 @@ FailureOr<LLVM::LLVMFuncOp> ProgramWriter::writeTrampoline(StringRef segment) {
   }
   LLVM::CallOp::create(b, body, arguments);
   LLVM::ReturnOp::create(b, ValueRange());
-  return function;
+}
+
+LLVM::LLVMFuncOp ProgramWriter::declareSegment(StringRef segment) {
+  return createSegment(b, b.getLoc(), segment);
 }
 
 LLVM::GlobalOp ProgramWriter::writeConstant(StringRef name, Type type,
@@ -148,15 +157,23 @@ void ProgramWriter::writeMain(LLVM::GlobalOp program) {
   LLVM::ReturnOp::create(b, status);
 }
 
-LogicalResult dist::addProgram(ModuleOp module, ArrayRef<std::string> segments,
+LogicalResult dist::addProgram(ModuleOp program, ArrayRef<ModuleOp> parts,
+                               ArrayRef<std::string> segments,
                                StringRef manifest) {
-  ProgramWriter writer(module);
+  llvm::StringMap<LLVM::LLVMFuncOp> bodies;
+  for (ModuleOp part : parts)
+    for (auto function : part.getOps<LLVM::LLVMFuncOp>())
+      if (!function.isExternal())
+        bodies[function.getName()] = function;
+  ProgramWriter writer(program);
   SmallVector<LLVM::LLVMFuncOp> functions;
   for (const std::string &segment : segments) {
-    FailureOr<LLVM::LLVMFuncOp> function = writer.writeTrampoline(segment);
-    if (failed(function))
-      return failure();
-    functions.push_back(*function);
+    std::string name = segment + "_body";
+    LLVM::LLVMFuncOp body = bodies.lookup(name);
+    if (!body)
+      return program.emitError("has no function '") << name << "'";
+    writeTrampoline(body, segment);
+    functions.push_back(writer.declareSegment(segment));
   }
   LLVM::GlobalOp table = writer.writeTable(functions);
   LLVM::GlobalOp text = writer.writeText("dist_manifest", manifest);

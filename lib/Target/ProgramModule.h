@@ -13,11 +13,13 @@
 
 namespace dist {
 
-/// Appends to `module`, which is in the LLVM dialect, what runtime.h asks of a
-/// program: a function `void (rank, arena, offsets)` for each of `segments`
-/// that calls its body `@SEG_body`, their table, the manifest, the constant
-/// `dist_program` and `main`. Bodies become internal to the module.
-mlir::LogicalResult addProgram(mlir::ModuleOp module,
+/// Adds what runtime.h asks of a program to its parts, which are in the LLVM
+/// dialect: beside the body `@SEG_body` of each of `segments` a function
+/// `void (rank, arena, offsets)` that calls it, and in `program` their table,
+/// the manifest, the constant `dist_program` and `main`. Bodies become internal
+/// to their part.
+mlir::LogicalResult addProgram(mlir::ModuleOp program,
+                               llvm::ArrayRef<mlir::ModuleOp> parts,
                                llvm::ArrayRef<std::string> segments,
                                llvm::StringRef manifest);
 

@@ -12,22 +12,28 @@
 // CHECK-NEXT: dist-build-step{beta1=9.000000e-01 beta2=9.500000e-01 clip-norm=5.000000e-01 eps=1.000000e-08 momentum=0.000000e+00 optimizer=adamw weight-decay=1.000000e-01},
 // CHECK-NEXT: dist-build-evaluation{entry=loss},
 // CHECK-NEXT: symbol-dce,
+// CHECK-NEXT: func.func(
 // CHECK-NEXT: canonicalize{{.*}},
-// CHECK-NEXT: cse,
+// CHECK-NEXT: cse
+// CHECK-NEXT: ),
 // CHECK-NEXT: dist-record-amounts,
 // CHECK-NEXT: dist-apply-plan{constraints= mesh=dp=2,tp=2 },
 // CHECK-NEXT: func.func(
 // CHECK-NEXT: dist-decompose
 // CHECK-NEXT: ),
+// CHECK-NEXT: func.func(
 // CHECK-NEXT: canonicalize{{.*}},
-// CHECK-NEXT: cse,
+// CHECK-NEXT: cse
+// CHECK-NEXT: ),
 // CHECK-NEXT: dist-expose-factors,
 // CHECK-NEXT: dist-propagate-shardings{zero=1},
 // CHECK-NEXT: dist-verify-sharded,
 // CHECK-NEXT: dist-delay-partials,
 // CHECK-NEXT: dist-partition,
+// CHECK-NEXT: func.func(
 // CHECK-NEXT: canonicalize{{.*}},
-// CHECK-NEXT: cse,
+// CHECK-NEXT: cse
+// CHECK-NEXT: ),
 // CHECK-NEXT: func.func(
 // CHECK-NEXT: dist-combine-reductions
 // CHECK-NEXT: ),

@@ -6,7 +6,7 @@
 
 #include "dist/Dialect/NN/IR/NN.h"
 #include "dist/Interpreter/Comparison.h"
-#include "dist/Interpreter/InputSource.h"
+#include "dist/Interpreter/Validation.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Parser/Parser.h"
@@ -112,31 +112,23 @@ static LogicalResult write(const NamedTensors &results) {
   return success();
 }
 
-static LogicalResult run(ModuleOp module, ModuleOp other,
-                         const InputSource &source) {
-  InterpreterOptions options{.f64 = f64};
-  NamedShapes shapes = source.getShapes();
-  FailureOr<Program> reference = failure();
+static LogicalResult run(ModuleOp module, const InputSource &source) {
   NamedTensors inputs;
-  if (other) {
-    reference = Program::create(other, "", options, shapes);
-    if (failed(reference) || failed(source.fill(*reference, inputs)))
-      return failure();
-    for (const auto &entry : reference->getShapes())
-      shapes.try_emplace(entry.getKey(), entry.getValue());
-  }
-  FailureOr<Program> program = Program::create(module, entry, options, shapes);
+  FailureOr<Program> program =
+      Program::create(module, entry, {.f64 = f64}, source.getShapes());
   if (failed(program) || failed(source.fill(*program, inputs)))
     return failure();
   FailureOr<NamedTensors> results = source.run(*program, inputs);
-  if (failed(results) || failed(write(*results)))
+  return failed(results) ? failure() : write(*results);
+}
+
+static LogicalResult runAgainst(ModuleOp module, ModuleOp reference,
+                                const InputSource &source) {
+  FailureOr<ResultPair> pair =
+      runBoth(module, entry, reference, {.f64 = f64}, source);
+  if (failed(pair) || failed(write(pair->results)))
     return failure();
-  if (!other)
-    return success();
-  FailureOr<NamedTensors> expected = source.run(*reference, inputs);
-  if (failed(expected))
-    return failure();
-  return report(*results, *expected);
+  return report(pair->results, pair->expected);
 }
 
 static LogicalResult runTool() {
@@ -164,7 +156,9 @@ static LogicalResult runTool() {
     return failure();
   if (!against.empty() && failed(reference.parse(against, &context)))
     return failure();
-  return run(program.module.get(), reference.module.get(), source);
+  if (!against.empty())
+    return runAgainst(program.module.get(), reference.module.get(), source);
+  return run(program.module.get(), source);
 }
 
 int main(int argc, char **argv) {

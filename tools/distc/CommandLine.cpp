@@ -42,7 +42,8 @@ static constexpr Flag kFlags[] = {
     {"cpu", "NAME", "the processor to generate code for", &CommandLine::cpu},
     {"cuda-arch", "LIST", "the devices to generate code for",
      &CommandLine::cudaArch},
-    {"verify-against-step", "", "compare phases on random inputs", nullptr,
+    {"verify-against-step", "",
+     "run the phases step and local in f64 and compare", nullptr,
      &CommandLine::verifyAgainstStep},
     {"help", "", "print this", nullptr, &CommandLine::help},
     {kEntryFlag, "NAME", "the function that returns the loss (loss)"},
@@ -160,8 +161,6 @@ static Error checkFlags(const CommandLine &line) {
   if (!is_contained({"host", "mpi", "cuda"}, StringRef(line.target)))
     return fail("--target is '" + line.target +
                 "', but expected host, mpi or cuda");
-  if (line.verifyAgainstStep)
-    return fail("--verify-against-step is not supported yet");
   if (line.emit == "schedule")
     return fail("--emit schedule is not supported yet (supported: model, step, "
                 "sharded, local, staged, overlapped and runtime)");
@@ -174,6 +173,10 @@ static Error checkFlags(const CommandLine &line) {
   if (isReported && last && *last < Phase::Local)
     return fail("--emit " + line.emit +
                 " stops before the phase local, which a report is made of");
+  if (line.verifyAgainstStep && last && *last < Phase::Local)
+    return fail("--emit " + line.emit +
+                " stops before the phase local, which --verify-against-step "
+                "compares");
   bool isInformative = line.dryRun || isReported;
   if (line.emit.empty() && line.output.empty() && !isInformative)
     return fail("no output: expected -o FILE, --emit PHASE or --dry-run");

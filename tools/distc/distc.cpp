@@ -9,6 +9,7 @@
 #include "dist/Dialect/Dist/IR/Dist.h"
 #include "dist/Dialect/NN/IR/NN.h"
 #include "dist/Interfaces/ExternalModels.h"
+#include "dist/Interpreter/Validation.h"
 #include "dist/Report/Report.h"
 #include "dist/Target/LibraryMemory.h"
 #include "dist/Target/Program.h"
@@ -18,9 +19,11 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
+#include "mlir/Support/Timing.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
@@ -72,18 +75,24 @@ static int closeOutput(int status) {
                : status;
 }
 
+/// Verifies the module once, not after every pass: that is what `dist-opt` and
+/// the tests do.
 static LogicalResult runPhase(ModuleOp module, Phase phase,
-                              const PipelineOptions &options) {
+                              const PipelineOptions &options,
+                              TimingScope &timing) {
   PassManager pm(module.getContext());
   if (failed(applyPassManagerCLOptions(pm)))
     return failure();
+  pm.enableVerifier(false);
+  TimingScope phaseTiming = timing.nest(getName(phase));
+  pm.enableTiming(phaseTiming);
   buildPhase(pm, phase, options);
-  return pm.run(module);
+  return success(succeeded(pm.run(module)) && succeeded(verify(module)));
 }
 
 /// Generates code for a module in the phase `runtime` and links the program.
 static int writeProgram(ModuleOp module, const MemoryPlan &memory,
-                        const CommandLine &line) {
+                        const CommandLine &line, TimingScope &timing) {
   if (line.target != "host")
     return fail("error: no code is generated for target '" + line.target +
                 "' yet; use --target host, --emit or --dry-run");
@@ -95,6 +104,7 @@ static int writeProgram(ModuleOp module, const MemoryPlan &memory,
   options.threads = plan.threads;
   options.optimizer = plan.optimizer.name;
   options.lr = plan.optimizer.lr;
+  options.timing = &timing;
   return succeeded(compileProgram(module, memory, options)) ? 0 : 1;
 }
 
@@ -115,17 +125,25 @@ static bool isReportWanted(const CommandLine &line) {
 /// Takes `module` from phase to phase up to the last one that is asked for;
 /// `text` becomes the IR of the phase to print.
 static LogicalResult runPhases(ModuleOp module, const CommandLine &line,
-                               Report &report, std::string &text) {
+                               TimingScope &timing, Report &report,
+                               std::string &text) {
   std::optional<Phase> emit = lookupPhase(line.emit);
+  OwningOpRef<ModuleOp> step; // to compare with, if asked
   for (Phase phase : getPhases()) {
     auto start = std::chrono::steady_clock::now();
-    if (failed(runPhase(module, phase, line.options)))
+    if (failed(runPhase(module, phase, line.options, timing)))
       return failure();
     std::chrono::duration<double, std::milli> time =
         std::chrono::steady_clock::now() - start;
     report.compileMs.emplace_back(getName(phase), time.count());
     if (phase == Phase::Step) // the specification, nothing computed twice
       report.modelFlops = countFlops(module);
+    if (phase == Phase::Step && line.verifyAgainstStep)
+      step = module.clone();
+    if (phase == Phase::Local && step &&
+        failed(interp::verifyAgainstStep(module, *step,
+                                         line.options.plan.optimizer.lr)))
+      return failure();
     if (phase == Phase::Local)
       collectFromLocal(module, report);
     if (phase == emit) {
@@ -155,11 +173,12 @@ planAndMeasure(ModuleOp module, const CommandLine &line, Report &report) {
   return plan;
 }
 
-static int compile(ModuleOp module, const CommandLine &line) {
+static int compile(ModuleOp module, const CommandLine &line,
+                   TimingScope &timing) {
   Report report;
   std::string text;
   FailureOr<MemoryPlan> memory = failure();
-  if (failed(runPhases(module, line, report, text)))
+  if (failed(runPhases(module, line, timing, report, text)))
     return 1;
   bool isWhole = report.compileMs.back().first == getName(Phase::Runtime);
   if (isWhole && failed(memory = planAndMeasure(module, line, report)))
@@ -171,7 +190,7 @@ static int compile(ModuleOp module, const CommandLine &line) {
                      [&](llvm::raw_ostream &os) { os << text; });
   if (line.output.empty() || line.dryRun)
     return 0;
-  return writeProgram(module, *memory, line);
+  return writeProgram(module, *memory, line, timing);
 }
 
 static DialectRegistry getRegistry() {
@@ -219,6 +238,11 @@ int main(int argc, char **argv) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
   SourceMgrDiagnosticHandler handler(sources, &context);
+  DefaultTimingManager timings;
+  applyDefaultTimingManagerCLOptions(timings);
+  TimingScope timing = timings.getRootScope();
+  TimingScope parsing = timing.nest("Parser");
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
-  return closeOutput(module ? compile(*module, *line) : 1);
+  parsing.stop();
+  return closeOutput(module ? compile(*module, *line, timing) : 1);
 }

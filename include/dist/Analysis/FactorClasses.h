@@ -75,7 +75,9 @@ private:
   unsigned numNodes = 0;
   llvm::DenseMap<mlir::Value, unsigned> firstNode;
   llvm::DenseMap<mlir::Operation *, unsigned> firstFactor;
-  llvm::DenseMap<mlir::Operation *, ShardingRule> rules;
+  /// Beside the map, whose buckets are many and mostly empty.
+  std::vector<ShardingRule> rules;
+  llvm::DenseMap<mlir::Operation *, unsigned> ruleOf;
   llvm::SmallVector<Composite> composites;
   llvm::DenseMap<mlir::Operation *, std::pair<unsigned, unsigned>> compositesOf;
 };

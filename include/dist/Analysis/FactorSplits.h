@@ -52,6 +52,7 @@ public:
   /// The dimensions, per dimension of an operand (or result), that `op` wants
   /// to see; `tensor` counts operands first, then results.
   llvm::SmallVector<Atoms> getWanted(mlir::Operation *op,
+                                     const FactorSplit &split,
                                      unsigned tensor) const;
 
 private:

@@ -10,6 +10,8 @@
 #include "dist/Analysis/FactorClasses.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseSet.h"
+#include <map>
+#include <vector>
 
 namespace dist {
 
@@ -72,6 +74,8 @@ private:
   void findCandidates(mlir::ModuleOp module, mlir::func::FuncOp entry,
                       llvm::function_ref<bool(unsigned)> mayBeSplit);
   void addOp(mlir::Operation *op, double calls);
+  /// Ops of one key cost the same under every assignment.
+  static std::vector<int64_t> getKey(const OpCost &op);
   Score evaluate(const OpCost &op, llvm::ArrayRef<bool> isSplit) const;
   double getTensorBytes(const OpCost &op, const ShardingRule::Dims &dims,
                         unsigned tensor, llvm::ArrayRef<bool> isSplit) const;
@@ -88,8 +92,10 @@ private:
   llvm::DenseSet<mlir::Value> wholeParameters; ///< by the user's wish
   llvm::SmallVector<unsigned> candidates;      ///< classes
   llvm::DenseMap<unsigned, int> indexOf;       ///< class to candidate
-  llvm::SmallVector<OpCost> ops;
+  llvm::SmallVector<OpCost> ops;               ///< one for all of a key
+  std::map<std::vector<int64_t>, unsigned> opOfKey;
   llvm::SmallVector<llvm::SmallVector<unsigned>> opsOf; ///< by candidate
+  llvm::SmallVector<unsigned> numOpsOf; ///< by candidate, with equal ones
 };
 
 } // namespace dist

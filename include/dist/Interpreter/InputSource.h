@@ -17,6 +17,10 @@ struct InputOptions {
   double learningRate = 1e-3;
   /// The first step and how many are run.
   int64_t firstStep = 1, numSteps = 1;
+  /// Also draws what has no initial value: parameters without `nn.init`, and
+  /// states, which else are zeros. These from [½, 1): a sum that is 0 but for
+  /// rounding is then added to something, and AdamW divides by no less.
+  bool drawAll = false;
 };
 
 /// Fills arguments by name: from a file; else parameters by `nn.init`, states
@@ -49,6 +53,8 @@ private:
   mlir::FailureOr<Tensor> convert(Program &program, const Port &port,
                                   const Tensor &tensor) const;
   mlir::FailureOr<Tensor> initialize(Program &program, const Port &port) const;
+  mlir::FailureOr<Tensor> initialize(Program &program, const Port &port,
+                                     llvm::StringRef init) const;
   Tensor draw(Program &program, const Port &port,
               mlir::BlockArgument argument) const;
   void setStep(Program &program, int64_t step, NamedTensors &inputs) const;

@@ -25,9 +25,13 @@ struct ObjectOptions {
   unsigned optLevel = 3;
 };
 
+/// Lets modules of `context` be translated; once, before any is.
+void registerObjectTranslations(mlir::MLIRContext &context);
+
 /// Translates `module`, which is in the LLVM dialect, and writes it to `os` as
-/// a position-independent object file. Fails with a diagnostic at the module if
-/// it does not translate or the CPU is unknown.
+/// a position-independent object file. Objects can be emitted on several
+/// threads at once. Fails with a diagnostic at the module if it does not
+/// translate or the CPU is unknown.
 mlir::LogicalResult emitObject(mlir::ModuleOp module,
                                const ObjectOptions &options,
                                llvm::raw_pwrite_stream &os);

@@ -10,6 +10,10 @@
 #include "dist/Transforms/MemoryPlan.h"
 #include <string>
 
+namespace mlir {
+class TimingScope;
+} // namespace mlir
+
 namespace dist {
 
 struct CompileOptions {
@@ -26,6 +30,8 @@ struct CompileOptions {
   /// Name and learning rate of the optimizer, for the manifest.
   std::string optimizer = "adamw";
   double lr = 3e-4;
+  /// Measures what follows, if any.
+  mlir::TimingScope *timing = nullptr;
 };
 
 /// Compiles `module`, which is in the phase *runtime* and whose memory is

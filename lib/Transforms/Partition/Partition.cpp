@@ -10,6 +10,7 @@
 #include "dist/Interfaces/SplittableOpInterface.h"
 #include "dist/Transforms/Passes.h"
 #include "dist/Transforms/ReshardPlan.h"
+#include "dist/Transforms/SignatureAttrs.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace dist {
@@ -45,12 +46,14 @@ private:
 /// The entry keeps how its arguments and results are split: whoever calls it
 /// has to cut and join them.
 void Partitioner::recordShardings(func::FuncOp func) {
+  SignatureAttrs attrs(func);
   for (auto [index, type] : llvm::enumerate(func.getArgumentTypes()))
     if (ShardingAttr sharding = getSharding(type))
-      func.setArgAttr(index, kShardingAttrName, sharding);
+      attrs.setArg(index, kShardingAttrName, sharding);
   for (auto [index, type] : llvm::enumerate(func.getResultTypes()))
     if (ShardingAttr sharding = getSharding(type))
-      func.setResultAttr(index, kShardingAttrName, sharding);
+      attrs.setResult(index, kShardingAttrName, sharding);
+  attrs.write();
 }
 
 /// A constant that differs along a dimension is whole everywhere before it is

@@ -165,12 +165,13 @@ void Outliner::run(func::FuncOp entry) {
           return isa<func::CallOp, func::ReturnOp>(user);
         }))
       runs.front().ops.insert(runs.front().ops.begin(), constant);
-  SmallVector<Operation *> made(runs.front().ops);
+  llvm::SmallPtrSet<Operation *, 16> made(runs.front().ops.begin(),
+                                          runs.front().ops.end());
   for (const Run &run : runs)
     for (ArrayRef<Operation *> group : partitionRun(run.ops))
       outline(entry, group, run.end);
   for (Operation *constant : constants)
-    if (!llvm::is_contained(made, constant) && constant->use_empty())
+    if (!made.contains(constant) && constant->use_empty())
       constant->erase();
 }
 

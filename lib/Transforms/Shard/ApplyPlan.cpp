@@ -8,6 +8,7 @@
 #include "dist/Analysis/ProgramForm.h"
 #include "dist/Plan/Plan.h"
 #include "dist/Transforms/Passes.h"
+#include "dist/Transforms/SignatureAttrs.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -116,9 +117,11 @@ namespace {
 class ConstraintWriter {
 public:
   ConstraintWriter(func::FuncOp entry, MeshOp mesh)
-      : entry(entry), mesh(mesh) {}
+      : entry(entry), mesh(mesh), attrs(entry) {}
 
   LogicalResult write(const ConstraintPlan &wish);
+  /// Once all are written.
+  void finish() { attrs.write(); }
 
 private:
   LogicalResult write(const ConstraintPlan &wish, unsigned arg,
@@ -127,6 +130,7 @@ private:
 
   func::FuncOp entry;
   MeshOp mesh;
+  SignatureAttrs attrs;
 };
 } // namespace
 
@@ -145,7 +149,7 @@ LogicalResult ConstraintWriter::write(const ConstraintPlan &wish, unsigned arg,
   FailureOr<ShardingAttr> sharding = parseSharding(argument, mesh, wish);
   if (failed(sharding))
     return failure();
-  auto earlier = entry.getArgAttrOfType<ShardingAttr>(arg, kShardingAttrName);
+  auto earlier = attrs.getArg<ShardingAttr>(arg, kShardingAttrName);
   if (earlier && earlier != *sharding) {
     InFlightDiagnostic diag =
         emitError(getLocation(wish.where, argument.getLoc()))
@@ -154,7 +158,7 @@ LogicalResult ConstraintWriter::write(const ConstraintPlan &wish, unsigned arg,
     diag.attachNote(argument.getLoc()) << "the parameter is here";
     return diag;
   }
-  entry.setArgAttr(arg, kShardingAttrName, *sharding);
+  attrs.setArg(arg, kShardingAttrName, *sharding);
   return success();
 }
 
@@ -220,11 +224,15 @@ struct ApplyPlan : dist::impl::ApplyPlanBase<ApplyPlan> {
       return signalPassFailure();
     }
     // The step and, beside it, the evaluation, which reads the same parameters.
-    for (auto func : module.getOps<func::FuncOp>())
+    for (auto func : module.getOps<func::FuncOp>()) {
+      if (!func.isPublic())
+        continue;
+      ConstraintWriter writer(func, meshOp);
       for (const ConstraintPlan &wish : plan.constraints)
-        if (func.isPublic() &&
-            failed(ConstraintWriter(func, meshOp).write(wish)))
+        if (failed(writer.write(wish)))
           return signalPassFailure();
+      writer.finish();
+    }
   }
 
 private:

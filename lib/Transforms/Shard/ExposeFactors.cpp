@@ -9,6 +9,7 @@
 #include "dist/Analysis/ProgramForm.h"
 #include "dist/Dialect/NN/IR/TensorBuilder.h"
 #include "dist/Transforms/Passes.h"
+#include "dist/Transforms/SignatureAttrs.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/Support/InterleavedRange.h"
 
@@ -93,13 +94,15 @@ private:
   LogicalResult rewriteOp(Operation *op, OpBuilder &builder);
   LogicalResult rewriteConstraint(ConstraintOp op, OpBuilder &builder);
   /// Rewrites what the user asked of an argument for its spelt dimensions.
-  LogicalResult spellWish(func::FuncOp func, BlockArgument arg);
+  LogicalResult spellWish(func::FuncOp func, BlockArgument arg,
+                          SignatureAttrs &attrs);
   void rewriteRuled(Operation *op, OpBuilder &builder);
   void rewriteOther(Operation *op, OpBuilder &builder);
   /// `value`, spelt as `from`, respelt as `to`.
   Value respell(OpBuilder &builder, Location loc, Value value, Type logical,
                 ArrayRef<Atoms> from, ArrayRef<Atoms> to) const;
-  void setLogical(func::FuncOp func, unsigned index, Value value, bool isArg);
+  /// How the dimensions of `value` spell logical ones, or null if they are.
+  StringAttr getLogical(Value value) const;
 
   ModuleOp module;
   const FactorSplits &splits;
@@ -149,24 +152,25 @@ Value Rewriter::respell(OpBuilder &builder, Location loc, Value value,
 
 void Rewriter::rewriteRuled(Operation *op, OpBuilder &builder) {
   auto splittable = dyn_cast<SplittableOpInterface>(op);
+  FactorSplit split = splits.getSplit(op);
   SmallVector<Value> operands;
   for (auto [index, operand] : llvm::enumerate(op->getOperands()))
     operands.push_back(respell(builder, op->getLoc(), map.lookup(operand),
                                operand.getType(), getAtoms(operand),
-                               splits.getWanted(op, index)));
+                               splits.getWanted(op, split, index)));
+  SmallVector<SmallVector<Atoms>> wanted;
   SmallVector<Type> types;
-  for (auto [index, result] : llvm::enumerate(op->getResults()))
-    types.push_back(getSpelt(
-        result.getType(), splits.getWanted(op, op->getNumOperands() + index)));
+  for (auto [index, result] : llvm::enumerate(op->getResults())) {
+    wanted.push_back(splits.getWanted(op, split, op->getNumOperands() + index));
+    types.push_back(getSpelt(result.getType(), wanted.back()));
+  }
   Operation *spelt =
-      splittable
-          ? splittable.buildSplit(builder, operands, types, splits.getSplit(op))
-          : cloneWithTypes(op, builder, operands, types);
-  for (auto [index, result] : llvm::enumerate(op->getResults()))
-    map.map(result, respell(builder, op->getLoc(), spelt->getResult(index),
-                            result.getType(),
-                            splits.getWanted(op, op->getNumOperands() + index),
-                            getAtoms(result)));
+      splittable ? splittable.buildSplit(builder, operands, types, split)
+                 : cloneWithTypes(op, builder, operands, types);
+  for (auto [result, fresh, atoms] :
+       llvm::zip_equal(op->getResults(), spelt->getResults(), wanted))
+    map.map(result, respell(builder, op->getLoc(), fresh, result.getType(),
+                            atoms, getAtoms(result)));
 }
 
 /// The axes of each spelt dimension where `axes` split the dimension that
@@ -236,7 +240,8 @@ LogicalResult Rewriter::rewriteConstraint(ConstraintOp op, OpBuilder &builder) {
   return success();
 }
 
-LogicalResult Rewriter::spellWish(func::FuncOp func, BlockArgument arg) {
+LogicalResult Rewriter::spellWish(func::FuncOp func, BlockArgument arg,
+                                  SignatureAttrs &attrs) {
   unsigned index = arg.getArgNumber();
   auto wish = func.getArgAttrOfType<ShardingAttr>(index, kShardingAttrName);
   if (!wish)
@@ -248,7 +253,7 @@ LogicalResult Rewriter::spellWish(func::FuncOp func, BlockArgument arg) {
       spellSharding(emitError, lookupMesh(module), wish, getAtoms(arg));
   if (failed(spelt))
     return failure();
-  func.setArgAttr(index, kShardingAttrName, *spelt);
+  attrs.setArg(index, kShardingAttrName, *spelt);
   return success();
 }
 
@@ -274,29 +279,28 @@ LogicalResult Rewriter::rewriteOp(Operation *op, OpBuilder &builder) {
   return success();
 }
 
-void Rewriter::setLogical(func::FuncOp func, unsigned index, Value value,
-                          bool isArg) {
+StringAttr Rewriter::getLogical(Value value) const {
   SmallVector<Atoms> atoms = getAtoms(value);
   if (llvm::all_of(atoms, [](const Atoms &a) { return a.size() == 1; }))
-    return;
-  auto text = StringAttr::get(func.getContext(),
-                              getLogicalText(func.getContext(), atoms));
-  if (isArg)
-    func.setArgAttr(index, kLogicalAttrName, text);
-  else
-    func.setResultAttr(index, kLogicalAttrName, text);
+    return nullptr;
+  MLIRContext *context = value.getContext();
+  return StringAttr::get(context, getLogicalText(context, atoms));
 }
 
 LogicalResult Rewriter::rewriteFunction(func::FuncOp func) {
   Block &block = func.getBody().front();
   auto returned = llvm::to_vector(block.getTerminator()->getOperands());
+  SignatureAttrs attrs(func);
   for (auto [index, arg] : llvm::enumerate(block.getArguments())) {
-    setLogical(func, index, arg, /*isArg=*/true);
-    if (failed(spellWish(func, arg)))
+    if (StringAttr logical = getLogical(arg))
+      attrs.setArg(index, kLogicalAttrName, logical);
+    if (failed(spellWish(func, arg, attrs)))
       return failure();
   }
   for (auto [index, value] : llvm::enumerate(returned))
-    setLogical(func, index, value, /*isArg=*/false);
+    if (StringAttr logical = getLogical(value))
+      attrs.setResult(index, kLogicalAttrName, logical);
+  attrs.write();
 
   auto argTypes = llvm::map_to_vector(
       block.getArguments(), [&](Value arg) { return getSpeltType(arg); });

@@ -7,6 +7,7 @@
 #include "dist/Analysis/ProgramForm.h"
 #include "dist/Dialect/NN/IR/TensorBuilder.h"
 #include "dist/Transforms/Passes.h"
+#include "dist/Transforms/SignatureAttrs.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -323,8 +324,10 @@ void StepBuilder::createReturn() {
       add(param.grad, nn::kGradAttrName, param.name);
   func::ReturnOp::create(b, step.getLoc(), results);
   step.setType(b.getFunctionType(argTypes, ValueRange(results).getTypes()));
+  SignatureAttrs attrs(step);
   for (auto [index, mark] : llvm::enumerate(marks))
-    step.setResultAttr(index, mark.getName(), mark.getValue());
+    attrs.setResult(index, mark.getName(), mark.getValue());
+  attrs.write();
 }
 
 void StepBuilder::run() {

@@ -8,6 +8,7 @@
 #include "dist/Analysis/ProgramForm.h"
 #include "dist/Dialect/NN/IR/TensorBuilder.h"
 #include "dist/Transforms/Passes.h"
+#include "dist/Transforms/SignatureAttrs.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace dist {
@@ -437,8 +438,10 @@ LogicalResult Differentiator::run() {
   func::ReturnOp::create(b, entry.getLoc(), results);
   func.setType(b.getFunctionType(entry.getArgumentTypes(),
                                  ValueRange(results).getTypes()));
+  SignatureAttrs attrs(func);
   for (auto [index, mark] : llvm::enumerate(marks))
-    func.setResultAttr(index, mark.getName(), mark.getValue());
+    attrs.setResult(index, mark.getName(), mark.getValue());
+  attrs.write();
   return success();
 }
 

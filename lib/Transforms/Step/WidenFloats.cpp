@@ -7,6 +7,7 @@
 #include "dist/Analysis/ProgramForm.h"
 #include "dist/Dialect/NN/IR/Written.h"
 #include "dist/Transforms/Passes.h"
+#include "dist/Transforms/SignatureAttrs.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -48,12 +49,14 @@ static DenseElementsAttr widen(DenseFPElementsAttr elements) {
 
 /// Notes what the arguments were: initial values are rounded to it.
 static void recordWritten(func::FuncOp func) {
+  SignatureAttrs attrs(func);
   for (BlockArgument arg : func.getArguments()) {
     Type element = getElementTypeOrSelf(arg.getType());
     if (isa<FloatType>(element) && !element.isF64())
-      func.setArgAttr(arg.getArgNumber(), nn::kWrittenAttrName,
-                      TypeAttr::get(element));
+      attrs.setArg(arg.getArgNumber(), nn::kWrittenAttrName,
+                   TypeAttr::get(element));
   }
+  attrs.write();
 }
 
 /// Types of values and of functions and elements of constants. Numbers that

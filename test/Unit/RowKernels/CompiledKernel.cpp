@@ -105,6 +105,7 @@ CompiledKernel::fromText(llvm::StringRef name, std::string text, int64_t rows,
   registry.insert<dist::DistDialect>();
   registerKernelDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  registerObjectTranslations(context);
   auto module = parse(context, text, 0);
   if (!module)
     return nullptr;

@@ -28,6 +28,7 @@ protected:
         handler(&context, [this](mlir::Diagnostic &diagnostic) {
           message += diagnostic.str();
         }) {
+    registerObjectTranslations(context);
     context.loadDialect<mlir::LLVM::LLVMDialect>();
     module = mlir::parseSourceString<mlir::ModuleOp>(kModule, &context);
   }
