@@ -56,7 +56,8 @@ class Toolbox:
         # The first pass of the phase local, whose result is still global.
         delayed = self.lower(sharded, "delayed", "--dist-delay-partials")
         local = self.lower(model, "local", f"--dist-to-local={options}")
-        return {"sharded": sharded, "delayed": delayed, "local": local}
+        last = self.lower(model, "overlapped", f"--dist-to-overlapped={options}")
+        return {"sharded": sharded, "delayed": delayed, "local": local, "overlapped": last}
 
     def differences(self, program, step, steps=5):
         """The largest difference of every result after some steps, by name."""
