@@ -65,14 +65,14 @@ dist_dtype dist::readDType(const JsonValue &json) {
   return DIST_F32;
 }
 
-/// The product of `sizes`; fails where it is too large to address.
+/// The product of `sizes`; fails, and is -1, where it is too large to address.
 static int64_t checkedProduct(const JsonValue &json,
                               const std::vector<int64_t> &sizes) {
   int64_t product = 1;
   for (int64_t size : sizes) {
     if (size != 0 && product > kMaxElements / size) {
       json.fail("has more than 2^48 elements");
-      return 0;
+      return -1;
     }
     product *= size;
   }
@@ -111,23 +111,31 @@ void dist::readTensorCommon(const JsonValue &json, const Manifest &manifest,
   tensor.shape = json["shape"].asInts(0);
   tensor.layout = readLayout(json, manifest.mesh);
   int64_t elements = checkedProduct(json["shape"], tensor.shape);
-  if (checkedProduct(json["dims"], tensor.layout.dims) != elements)
+  int64_t inDims = checkedProduct(json["dims"], tensor.layout.dims);
+  // The ceilings may add up to more than the whole.
+  int64_t local = checkedProduct(json["dims"], tensor.layout.getLocalDims());
+  if (elements < 0 || inDims < 0 || local < 0) {
+    // What is read on after a failure counts elements as well.
+    tensor.shape.clear();
+    tensor.layout = TensorLayout();
+  } else if (inDims != elements) {
     json["dims"].fail("do not multiply to the shape's " +
                       std::to_string(elements) + " elements");
-  // The ceilings may add up to more than the whole.
-  checkedProduct(json["dims"], tensor.layout.getLocalDims());
+  }
 }
 
 void dist::checkRange(const JsonValue &json, const Manifest &manifest,
                       int64_t offset, int64_t count, dist_dtype dtype) {
-  int64_t bytes = count * sizeOf(dtype);
+  int64_t bytes, end;
+  if (__builtin_mul_overflow(count, int64_t(sizeOf(dtype)), &bytes) ||
+      __builtin_add_overflow(offset, bytes, &end))
+    json.fail("takes more bytes than can be counted");
   if (offset % sizeOf(dtype) != 0)
     json.fail("is at byte " + std::to_string(offset) +
               ", which is not aligned to its " + std::string(nameOf(dtype)));
-  if (offset < 0 || bytes > manifest.arenaBytes ||
-      offset > manifest.arenaBytes - bytes)
+  if (offset < 0 || bytes < 0 || end > manifest.arenaBytes)
     json.fail("takes bytes " + std::to_string(offset) + " to " +
-              std::to_string(offset + bytes) + " of an arena of " +
+              std::to_string(end) + " of an arena of " +
               std::to_string(manifest.arenaBytes));
 }
 

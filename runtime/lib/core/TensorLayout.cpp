@@ -11,7 +11,8 @@
 
 using namespace dist;
 
-static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+/// Of a non-negative `a`, near the largest number as well.
+static int64_t ceilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 std::vector<int64_t> TensorLayout::getLocalDims() const {
   std::vector<int64_t> local = dims;
