@@ -7,20 +7,15 @@ bound leaves room for models that amplify the rounding of f32. A failure prints
 its seed; `--seed N` runs it again, with `--keep` its model is printed too.
 """
 
-import argparse
 import array
 import json
-import os
-import pathlib
 import random
 import struct
 import sys
-import tempfile
-import time
 
 import tensors
 from phases import Plan, Refused, Toolbox, legal
-from random_programs import MESHES, Model
+from random_programs import MESHES, Model, main
 
 STEPS, LR, BOUND = 2, 0.01, 1e-3
 SGD = ["--optimizer", f"name=sgd,lr={LR},momentum=0.9"]
@@ -82,29 +77,5 @@ def run_seed(tools, seed):
     return text, plan, wrong
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--seconds", type=float, default=30)
-    parser.add_argument("--seed", type=int)
-    parser.add_argument("--keep", action="store_true")
-    options = parser.parse_args()
-    seconds = 600 if os.environ.get("DIST_TEST_LONG") == "1" else options.seconds
-    end = time.monotonic() + seconds
-    seed, runs, failed, left = options.seed or 0, 0, 0, 0
-    while runs == 0 or (options.seed is None and time.monotonic() < end):
-        with tempfile.TemporaryDirectory() as folder:
-            model, plan, wrong = run_seed(Toolbox(options.bin, folder), seed)
-        left += wrong is None
-        if wrong:
-            failed += 1
-            print(f"seed {seed}, {plan}:", *wrong[:4], sep="\n  ", flush=True)
-        if options.keep:
-            print(model)
-        seed, runs = seed + 1, runs + 1
-    print(f"{runs} programs, {failed} failed, {left} left out")
-    return failed != 0 or 2 * left > runs
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(run_seed, __doc__, 30))
