@@ -108,6 +108,31 @@ static int64_t getOuter(RankedTensorType type, int64_t dim) {
   return outer;
 }
 
+/// `view` of a tensor of `type` with its `groups` blocks along `dim` one behind
+/// the other: itself, or a copy.
+static FailureOr<View> packBlocks(SegmentBuilder &b, const View &view,
+                                  RankedTensorType type, int64_t dim,
+                                  int64_t groups) {
+  if (getOuter(type, dim) == 1 && isContiguous(view, type))
+    return view;
+  View packed = b.allocateTemporary(type);
+  auto [from, grouped] = getBlocks(view, type, dim, groups, false);
+  auto [to, same] = getBlocks(packed, type, dim, groups, true);
+  if (failed(lowerCopy(b, grouped, from, to)))
+    return failure();
+  return packed;
+}
+
+/// Puts the `groups` blocks that lie one behind the other in `packed` where
+/// they belong along `dim` of `result`.
+static LogicalResult unpackBlocks(SegmentBuilder &b, const View &packed,
+                                  const View &result, RankedTensorType type,
+                                  int64_t dim, int64_t groups) {
+  auto [from, grouped] = getBlocks(packed, type, dim, groups, true);
+  auto [to, same] = getBlocks(result, type, dim, groups, false);
+  return lowerCopy(b, grouped, from, to);
+}
+
 static LogicalResult lowerAllGather(SegmentBuilder &b, AllGatherOp op) {
   MeshOp mesh = lookupMesh(b.getPool().getModule());
   int64_t groups = mesh.getGroupSize(op.getAxes().getAxes());
@@ -131,9 +156,7 @@ static LogicalResult lowerAllGather(SegmentBuilder &b, AllGatherOp op) {
   b.nextUnit();
   if (isDirect)
     return success();
-  auto [from, grouped] = getBlocks(target, type, dim, groups, true);
-  auto [to, same] = getBlocks(result, type, dim, groups, false);
-  return lowerCopy(b, grouped, from, to);
+  return unpackBlocks(b, target, result, type, dim, groups);
 }
 
 static LogicalResult lowerReduceScatter(SegmentBuilder &b, ReduceScatterOp op) {
@@ -144,22 +167,17 @@ static LogicalResult lowerReduceScatter(SegmentBuilder &b, ReduceScatterOp op) {
   if (block.getDimSize(dim) * groups != type.getDimSize(dim))
     return op.emitOpError("has no code on the host target for blocks of "
                           "unequal size");
-  View source = b.getView(op.getOperand());
-  if (getOuter(type, dim) != 1 || !isContiguous(source, type)) {
-    View packed = b.allocateTemporary(type);
-    auto [from, grouped] = getBlocks(source, type, dim, groups, false);
-    auto [to, same] = getBlocks(packed, type, dim, groups, true);
-    if (failed(lowerCopy(b, grouped, from, to)))
-      return failure();
-    source = packed;
-  }
+  FailureOr<View> source =
+      packBlocks(b, b.getView(op.getOperand()), type, dim, groups);
+  if (failed(source))
+    return failure();
   b.allocate(op.getResult());
   b.callRuntime("dist_reduce_scatter",
                 {b.getRank(),
                  b.constantI32(b.getPool().getCommunicator(op.getAxes())),
                  b.constantI32(int64_t(op.getMonoid())),
                  b.constantI32(getRuntimeType(type.getElementType())),
-                 b.getPointer(source, type), b.getPointer(op.getResult()),
+                 b.getPointer(*source, type), b.getPointer(op.getResult()),
                  b.constantI64(block.getNumElements()), buildName(b, op)});
   b.nextUnit();
   return success();
@@ -176,15 +194,10 @@ static LogicalResult lowerAllToAll(SegmentBuilder &b, AllToAllOp op) {
       from.getDimSize(concat) * groups != to.getDimSize(concat))
     return op.emitOpError("has no code on the host target for blocks of "
                           "unequal size");
-  View sent = b.getView(op.getOperand());
-  if (getOuter(from, split) != 1 || !isContiguous(sent, from)) {
-    View packed = b.allocateTemporary(from);
-    auto [blocks, type] = getBlocks(sent, from, split, groups, false);
-    auto [packedBlocks, same] = getBlocks(packed, from, split, groups, true);
-    if (failed(lowerCopy(b, type, blocks, packedBlocks)))
-      return failure();
-    sent = packed;
-  }
+  FailureOr<View> sent =
+      packBlocks(b, b.getView(op.getOperand()), from, split, groups);
+  if (failed(sent))
+    return failure();
   View result = b.allocate(op.getResult());
   bool isDirect = getOuter(to, concat) == 1;
   View received = isDirect ? result : b.allocateTemporary(to);
@@ -192,14 +205,12 @@ static LogicalResult lowerAllToAll(SegmentBuilder &b, AllToAllOp op) {
       "dist_all_to_all",
       {b.getRank(), b.constantI32(b.getPool().getCommunicator(op.getAxes())),
        b.constantI32(getRuntimeType(to.getElementType())),
-       b.getPointer(sent, from), b.getPointer(received, to),
+       b.getPointer(*sent, from), b.getPointer(received, to),
        b.constantI64(from.getNumElements() / groups), buildName(b, op)});
   b.nextUnit();
   if (isDirect)
     return success();
-  auto [source, type] = getBlocks(received, to, concat, groups, true);
-  auto [target, same] = getBlocks(result, to, concat, groups, false);
-  return lowerCopy(b, type, source, target);
+  return unpackBlocks(b, received, result, to, concat, groups);
 }
 
 static LogicalResult lowerPermute(SegmentBuilder &b, PermuteOp op) {
